@@ -1,0 +1,2 @@
+//! The argument check.
+pub mod pattern;

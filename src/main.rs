@@ -1,0 +1,3 @@
+//! The `millwork-dock` command.
+
+fn main() {}
