@@ -1,0 +1,101 @@
+//! Serialising: compact, number lexemes verbatim, strings as `JSON.stringify` writes them.
+
+use super::text::code_points;
+use super::{Kind, Text, Value};
+
+/// Appends `value` without white space. Recurses: callers have capped the depth (decision A4).
+pub fn write_value(value: Value<'_>, out: &mut Vec<u8>) {
+    match value.kind() {
+        Kind::Null => out.extend_from_slice(b"null"),
+        Kind::Boolean => {
+            out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" })
+        }
+        Kind::Number => out.extend_from_slice(value.as_number().map_or(b"", |number| number.lexeme())),
+        Kind::String => {
+            if let Some(text) = value.as_text() {
+                write_text(text, out);
+            }
+        }
+        Kind::Array => {
+            out.push(b'[');
+            for (index, item) in value.items().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_value(item, out);
+            }
+            out.push(b']');
+        }
+        Kind::Object => {
+            out.push(b'{');
+            for (index, member) in value.members().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_text(member.name(), out);
+                out.push(b':');
+                write_value(member.value(), out);
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+pub(crate) fn write_text(text: Text<'_>, out: &mut Vec<u8>) {
+    write_string(&text.decode(), out);
+}
+
+/// Appends WTF-8 as a JSON string: the two-character escapes where JSON has one, `\u` for other control
+/// characters and for lone surrogates, everything else as it is.
+pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut from = 0;
+    for (at, byte) in text.iter().enumerate() {
+        let short = match byte {
+            b'"' => b'"',
+            b'\\' => b'\\',
+            8 => b'b',
+            9 => b't',
+            10 => b'n',
+            12 => b'f',
+            13 => b'r',
+            0..0x20 => 0,
+            // 0xED begins U+D000 to U+DFFF, of which the surrogates have a second byte from 0xA0.
+            0xED if text.get(at + 1).is_some_and(|next| *next >= 0xA0) => 0,
+            _ => continue,
+        };
+        out.extend_from_slice(text.get(from..at).unwrap_or_default());
+        from = at + 1;
+        if short > 0 {
+            out.extend_from_slice(&[b'\\', short]);
+            continue;
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        let code = code_points(rest).next().unwrap_or(0);
+        out.extend_from_slice(format!("\\u{code:04x}").as_bytes());
+        from = if *byte == 0xED { at + 3 } else { at + 1 };
+    }
+    out.extend_from_slice(text.get(from..).unwrap_or_default());
+    out.push(b'"');
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::Document;
+    use super::*;
+
+    #[test]
+    fn writes_compactly_and_verbatim() {
+        let text = r#" { "a" : [ 1.50 , 1e3 , -0 , true , null ] , "\u0062\u001f\n" : "\ud83d\ud83d\udca9\/" , "a" : { } } "#;
+        let document = Document::parse(text.as_bytes().to_vec()).unwrap();
+        let mut out = Vec::new();
+        write_value(document.root(), &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":{},"b\u001f\n":"\ud83d💩/"}"#);
+        let text = r"[1.50,1e3,-0,12345678901234567890123456,1E+2]";
+        let document = Document::parse(text.as_bytes().to_vec()).unwrap();
+        let mut out = Vec::new();
+        write_value(document.root(), &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+    }
+}
