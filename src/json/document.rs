@@ -74,6 +74,13 @@ impl Document {
         Ok(document)
     }
 
+    /// The document `null`, for where there is none to speak of.
+    pub(crate) fn null() -> std::sync::Arc<Document> {
+        let node = Node { start: 0, len: 4, next: 1, hash: 0, tag: Tag::Null, flags: 0 };
+        let (text, nodes) = (b"null".to_vec(), vec![node]);
+        Document { text, nodes, depth: 0, repeated_names: false, lone_surrogates: false }.into()
+    }
+
     /// The value of the whole text.
     #[must_use]
     pub fn root(&self) -> Value<'_> {
@@ -97,6 +104,11 @@ impl Document {
     #[must_use]
     pub fn has_lone_surrogates(&self) -> bool {
         self.lone_surrogates
+    }
+
+    /// Bytes of the text.
+    pub(crate) fn len_of_text(&self) -> usize {
+        self.text.len()
     }
 
     /// The value at a node number that [`Value::node`] gave.
@@ -234,6 +246,24 @@ impl<'d> Value<'d> {
     pub fn get(self, name: &[u8]) -> Option<Value<'d>> {
         let hash = parse::name_hash(name);
         self.members().find(|member| member.hash() == hash && member.name() == *name).map(Member::value)
+    }
+
+    /// Whether the object itself has two members of one name.
+    #[must_use]
+    pub fn repeats_a_name(self) -> bool {
+        let mut members = self.members();
+        while members.at < members.end {
+            if self.document.node(members.at).flags & SHADOWED != 0 {
+                return true;
+            }
+            members.at = self.document.node(members.at + 1).next;
+        }
+        false
+    }
+
+    /// Nodes in this value, itself and names included: a measure of the work it can cause.
+    pub(crate) fn count_nodes(self) -> u64 {
+        u64::from(self.document.node(self.node).next.saturating_sub(self.node))
     }
 
     /// Levels of arrays and objects in this value: 0 for a scalar, 1 for `[]`.

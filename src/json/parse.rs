@@ -328,7 +328,7 @@ impl Parser<'_> {
         }
         let text = |index: u32| {
             let node = self.nodes.get(index as usize).copied();
-            node.map_or(super::Text::new(&[], false), |node| {
+            node.map_or(super::Text::EMPTY, |node| {
                 let start = node.start as usize;
                 let raw = self.text.get(start..start + node.len as usize).unwrap_or_default();
                 super::Text::new(raw, node.flags & ESCAPED != 0)

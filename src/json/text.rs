@@ -11,6 +11,15 @@ pub struct Text<'d> {
 }
 
 impl<'d> Text<'d> {
+    /// No characters.
+    pub(crate) const EMPTY: Text<'static> = Text { raw: &[], escaped: false };
+
+    /// Characters that stand for themselves, as WTF-8: a backslash is a backslash.
+    #[must_use]
+    pub fn plain(text: &'d [u8]) -> Self {
+        Text { raw: text, escaped: false }
+    }
+
     pub(super) fn new(raw: &'d [u8], escaped: bool) -> Self {
         Text { raw, escaped }
     }

@@ -1,44 +1,91 @@
 //! Serialising: compact, number lexemes verbatim, strings as `JSON.stringify` writes them.
 
 use super::text::code_points;
-use super::{Kind, Text, Value};
+use super::{Items, Kind, Members, Text, Value};
 
-/// Appends `value` without white space. Recurses: callers have capped the depth (decision A4).
+/// Appends `value` without white space. Does not recurse, so any depth may be written.
 pub fn write_value(value: Value<'_>, out: &mut Vec<u8>) {
+    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut next = Some(value);
+    loop {
+        if let Some(value) = next.take() {
+            write_head(value, &mut open, out);
+        }
+        let Some(innermost) = open.last_mut() else { return };
+        let first = std::mem::take(&mut innermost.untouched);
+        match &mut innermost.rest {
+            Rest::Items(items) => match items.next() {
+                Some(item) => {
+                    separate(first, out);
+                    next = Some(item);
+                }
+                None => {
+                    out.push(b']');
+                    open.pop();
+                }
+            },
+            Rest::Members(members) => match members.next() {
+                Some(member) => {
+                    separate(first, out);
+                    write_text(member.name(), out);
+                    out.push(b':');
+                    next = Some(member.value());
+                }
+                None => {
+                    out.push(b'}');
+                    open.pop();
+                }
+            },
+        }
+    }
+}
+
+/// A container that is being written.
+struct Open<'d> {
+    rest: Rest<'d>,
+    untouched: bool,
+}
+
+enum Rest<'d> {
+    Items(Items<'d>),
+    Members(Members<'d>),
+}
+
+/// Writes a scalar, or opens a container.
+fn write_head<'d>(value: Value<'d>, open: &mut Vec<Open<'d>>, out: &mut Vec<u8>) {
     match value.kind() {
         Kind::Null => out.extend_from_slice(b"null"),
         Kind::Boolean => {
             out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" })
         }
         Kind::Number => out.extend_from_slice(value.as_number().map_or(b"", |number| number.lexeme())),
-        Kind::String => {
-            if let Some(text) = value.as_text() {
-                write_text(text, out);
-            }
-        }
+        Kind::String => write_text(value.as_text().unwrap_or(Text::EMPTY), out),
         Kind::Array => {
             out.push(b'[');
-            for (index, item) in value.items().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write_value(item, out);
-            }
-            out.push(b']');
+            open.push(Open { rest: Rest::Items(value.items()), untouched: true });
         }
         Kind::Object => {
             out.push(b'{');
-            for (index, member) in value.members().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write_text(member.name(), out);
-                out.push(b':');
-                write_value(member.value(), out);
-            }
-            out.push(b'}');
+            open.push(Open { rest: Rest::Members(value.members()), untouched: true });
         }
     }
+}
+
+fn separate(first: bool, out: &mut Vec<u8>) {
+    if !first {
+        out.push(b',');
+    }
+}
+
+/// Whether `value` serialises to more than `cap` bytes.
+pub(crate) fn compact_len_over(value: Value<'_>, cap: usize) -> bool {
+    // Serialising lengthens nothing but a raw lone surrogate, from three bytes to six.
+    if value.document().len_of_text() <= cap / 2 {
+        return false;
+    }
+    let mut out = Vec::new();
+    write_value(value, &mut out);
+    out.len() > cap
 }
 
 pub(crate) fn write_text(text: Text<'_>, out: &mut Vec<u8>) {
