@@ -41,13 +41,11 @@ impl<'a> Budget<'a> {
     /// [`Exhausted`] once fewer steps are left than asked for, or the deadline has passed.
     #[inline]
     pub fn spend(&mut self, steps: u64) -> Result<(), Exhausted> {
-        match self.left.checked_sub(steps) {
-            Some(rest) => self.left = rest,
-            None => {
-                self.left = 0;
-                return Err(Exhausted);
-            }
-        }
+        let Some(left) = self.left.checked_sub(steps) else {
+            self.left = 0;
+            return Err(Exhausted);
+        };
+        self.left = left;
         match self.until_poll.checked_sub(steps) {
             Some(rest) => self.until_poll = rest,
             None => self.poll()?,

@@ -5,5 +5,6 @@
 
 pub mod argument;
 pub mod budget;
+pub mod dock;
 pub mod fault;
 pub mod json;

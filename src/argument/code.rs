@@ -105,7 +105,7 @@ names! {
 }
 
 macro_rules! rules {
-    ($($(#[$doc:meta])* $rule:ident = $name:literal, $anchor:literal;)*) => {
+    ($($(#[$doc:meta])* $rule:ident = $name:literal;)*) => {
         /// A repair of the closed whitelist.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule { $($(#[$doc])* $rule,)* }
@@ -125,35 +125,29 @@ macro_rules! rules {
             pub const fn name(self) -> &'static str {
                 match self { $(Rule::$rule => $name,)* }
             }
-
-            /// The anchor that says this repair was not needed (decision C4).
-            #[must_use]
-            pub const fn anchor(self) -> &'static str {
-                match self { $(Rule::$rule => $anchor,)* }
-            }
         }
     };
 }
 
 rules! {
     /// Appends the closing delimiters that a truncated text lacks.
-    R1 = "close-truncated-json", "without_r1_close_truncated_json";
+    R1 = "close-truncated-json";
     /// Removes a comma before a closing delimiter or the end of the text.
-    R2 = "drop-trailing-comma", "without_r2_drop_trailing_comma";
+    R2 = "drop-trailing-comma";
     /// A string that is a JSON number becomes that number.
-    R3 = "string-to-number", "without_r3_string_to_number";
+    R3 = "string-to-number";
     /// `"true"` and `"false"` become booleans.
-    R4 = "string-to-boolean", "without_r4_string_to_boolean";
+    R4 = "string-to-boolean";
     /// A string that is the JSON text of the wanted object or array becomes it.
-    R5 = "string-json-unwrap", "without_r5_string_json_unwrap";
+    R5 = "string-json-unwrap";
     /// A number or boolean becomes its JSON spelling.
-    R6 = "scalar-to-string", "without_r6_scalar_to_string";
+    R6 = "scalar-to-string";
     /// A value becomes the single item of an array.
-    R7 = "wrap-single-in-array", "without_r7_wrap_single_in_array";
+    R7 = "wrap-single-in-array";
     /// An optional member that is null, and may not be, is dropped.
-    R8 = "drop-null-optional-property", "without_r8_drop_null_optional_property";
+    R8 = "drop-null-optional-property";
     /// A string takes the case of the one `enum` entry it equals but for case.
-    R9 = "enum-case-match", "without_r9_enum_case_match";
+    R9 = "enum-case-match";
 }
 
 impl Rule {

@@ -128,7 +128,10 @@ impl Compiler<'_, '_> {
         let count = number.and_then(Number::as_count);
         let valid = match name {
             "enum" => !value.is_empty() && value.kind() == Kind::Array,
-            "pattern" => return Ok(self.pattern(keyword)),
+            "pattern" => {
+                self.pattern(keyword);
+                return Ok(());
+            }
             "exclusiveMinimum" | "exclusiveMaximum" if value.kind() == Kind::Boolean => {
                 return Err(keyword.not_covered());
             }

@@ -23,7 +23,7 @@ pub use code::{CRITERIA_ID, CRITERIA_VERSION, DefectCode, Refusal, Rule, Verdict
 pub use keyword::{ENFORCED, NOT_COVERED, NOT_COVERED_UNLISTED};
 pub use replay::{ReplayError, replay, replay_text};
 pub use report::{Check, DefectView, ReportTooLarge};
-pub use request::check_request;
+pub use request::{check_request, check_request_document};
 pub use schema::{Schema, SchemaRefusal};
 
 use std::sync::Arc;
@@ -48,15 +48,46 @@ pub enum Submission<'a> {
     Text(Text<'a>),
 }
 
+/// What the texts that were parsed on the way to a result held (decision C6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Met {
+    /// An object with two members of one name.
+    pub repeated_names: bool,
+    /// Half of a surrogate pair.
+    pub lone_surrogates: bool,
+}
+
+impl Met {
+    /// What `document` holds.
+    #[must_use]
+    pub fn of(document: &Document) -> Met {
+        Met { repeated_names: document.has_repeated_names(), lone_surrogates: document.has_lone_surrogates() }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Met) -> Met {
+        Met {
+            repeated_names: self.repeated_names || other.repeated_names,
+            lone_surrogates: self.lone_surrogates || other.lone_surrogates,
+        }
+    }
+}
+
 /// Why there is no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
-    /// The submission cannot be assessed.
+    /// The submission cannot be assessed; what its texts held as far as they were parsed.
     #[error("{}", .0.code())]
-    Refused(Refusal),
+    Refused(Refusal, Met),
     /// The budget is spent.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
+}
+
+/// The text after R1 and R2, if they make it parse; for whoever must see what the check could come to see.
+pub(crate) fn repair_text(text: &[u8]) -> Option<Document> {
+    text::repair(text).map(|repaired| repaired.document)
 }
 
 /// Checks a submission against a schema.
@@ -68,39 +99,61 @@ pub fn check<'a>(
     submission: Submission<'a>,
     budget: &mut Budget<'_>,
 ) -> Result<Check<'a>, Stop> {
-    let (held, node, text_repair, by_text) = match submission {
-        Submission::Arguments(value) => (Held::Borrowed(value.document()), value.node(), None, false),
-        Submission::Text(text) => {
-            let text = text.decode();
-            budget.spend(text.len() as u64 / 16 + 1)?;
-            let (document, repair) = match Document::parse_decoded(text.to_vec()) {
-                Ok(document) => (document, None),
-                Err(_) => match text::repair(&text) {
-                    Some(text::RepairedText { document, appended, commas }) => {
-                        (document, Some(report::TextRepair { appended, commas }))
-                    }
-                    None => return Ok(Check::invalid_text(schema)),
-                },
-            };
-            (Held::Shared(Arc::new(document)), 0, repair, true)
+    match submission {
+        Submission::Arguments(value) => {
+            let document = Held::Borrowed(value.document());
+            check_document(schema, &document, value.node(), Origin::Structured, budget)
         }
+        Submission::Text(text) => check_text(schema, text, budget),
+    }
+}
+
+fn check_text<'a>(schema: &Schema<'a>, text: Text<'_>, budget: &mut Budget<'_>) -> Result<Check<'a>, Stop> {
+    let text = text.decode();
+    budget.spend(text.len() as u64 / 16 + 1)?;
+    let (document, repair) = match Document::parse_decoded(text.to_vec()) {
+        Ok(document) => (document, None),
+        Err(_) => match text::repair(&text) {
+            Some(text::RepairedText { document, repair }) => (document, Some(repair)),
+            None => return Ok(Check::invalid_text(schema)),
+        },
     };
-    let root = held.value_at(node);
+    check_document(schema, &Held::Shared(Arc::new(document)), 0, Origin::Text(repair), budget)
+}
+
+/// How the arguments came.
+enum Origin {
+    Structured,
+    /// As raw text, and what R1 and R2 did to it.
+    Text(Option<text::TextRepair>),
+}
+
+fn check_document<'a>(
+    schema: &Schema<'a>,
+    document: &Held<'a>,
+    node: u32,
+    origin: Origin,
+    budget: &mut Budget<'_>,
+) -> Result<Check<'a>, Stop> {
+    let root = document.value_at(node);
+    let (by_text, repair) = match origin {
+        Origin::Structured => (false, None),
+        Origin::Text(repair) => (true, repair),
+    };
+    let met = if by_text { Met::of(document) } else { Met::default() };
+    // Raw text may be the text of the text: R5 at the root (decision B13).
     let may_unwrap = by_text && root.kind() == Kind::String && !schema.root_types().admit(root);
     if root.kind() != Kind::Object && !may_unwrap {
-        return Err(Stop::Refused(Refusal::ArgumentsNotObject));
+        return Err(Stop::Refused(Refusal::ArgumentsNotObject, met));
     }
     if root.depth() > MAX_DEPTH {
-        return Err(Stop::Refused(Refusal::ArgumentsTooDeep));
+        return Err(Stop::Refused(Refusal::ArgumentsTooDeep, met));
     }
-    let mut walk = Walk::new(schema, Documents::new(schema.source.clone(), held.clone()), budget);
-    if by_text {
-        walk.repeated_names = held.has_repeated_names();
-        walk.lone_surrogates = held.has_lone_surrogates();
-    }
+    let mut walk = Walk::new(schema, Documents::new(schema.source.clone(), document.clone()), budget);
+    walk.met = met;
     walk.root(root, SUBMISSION)?;
     if may_unwrap && walk.repairs.first().is_none_or(|repair| repair.rule != Rule::R5) {
-        return Err(Stop::Refused(Refusal::ArgumentsNotObject));
+        return Err(Stop::Refused(Refusal::ArgumentsNotObject, walk.met));
     }
-    Ok(Check::new(walk, node, text_repair))
+    Ok(Check::new(walk, node, repair))
 }

@@ -1,9 +1,9 @@
 //! The repairs of a node whose `type` fails: R3 to R7 (decisions B5 to B8).
 
-use super::MAX_DEPTH;
 use super::code::Rule;
 use super::schema::Types;
 use super::walk::Walk;
+use super::{MAX_DEPTH, Met};
 use crate::budget::Exhausted;
 use crate::json::{Document, Kind, Number, Text, Value, is_white_space};
 
@@ -69,8 +69,7 @@ impl Walk<'_, '_, '_> {
             return Ok(None);
         }
         let Ok(document) = Document::parse_decoded(decoded) else { return Ok(None) };
-        self.repeated_names |= document.has_repeated_names();
-        self.lone_surrogates |= document.has_lone_surrogates();
+        self.met = self.met.and(Met::of(&document));
         let fits = level.saturating_add(document.depth()) <= MAX_DEPTH;
         Ok((fits && !document.has_repeated_names()).then_some(Fix { rule: Rule::R5, document }))
     }

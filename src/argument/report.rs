@@ -1,19 +1,14 @@
 //! The result of a check, and how it is written.
 
+use super::Met;
 use super::code::{CRITERIA_ID, CRITERIA_VERSION, DefectCode, Rule, Verdict};
 use super::edits::Edits;
 use super::held::{Documents, Held, SUBMISSION};
 use super::place::{At, Places, Step, Trail};
 use super::schema::Schema;
+use super::text::TextRepair;
 use super::walk::{Defect, Repair, Walk};
 use crate::json::{Document, write_string, write_value};
-
-/// What R1 and R2 did to the raw text.
-#[derive(Debug)]
-pub(super) struct TextRepair {
-    pub(super) appended: Vec<u8>,
-    pub(super) commas: usize,
-}
 
 /// The result of a check: a verdict, and what led to it by node numbers. Paths, values and the repaired
 /// arguments are rendered only on demand (decision B15).
@@ -28,8 +23,7 @@ pub struct Check<'a> {
     root: u32,
     visited: u64,
     held: u64,
-    repeated_names: bool,
-    lone_surrogates: bool,
+    met: Met,
 }
 
 /// The report would be larger than its limit.
@@ -55,27 +49,14 @@ impl<'a> Check<'a> {
         };
         // Of text that does not parse as it stands, nothing holds as submitted (decision C7).
         let held = if text_repair.is_some() { 0 } else { walk.held };
-        let (visited, repeated_names) = (walk.visited, walk.repeated_names);
-        let lone_surrogates = walk.lone_surrogates;
+        let (visited, met) = (walk.visited, walk.met);
         // With UNREPAIRABLE no tentative repair shows anywhere (decision B14).
         let keep = verdict == Verdict::Repaired;
         if !keep {
             repairs = Vec::new();
         }
         let text_repair = text_repair.filter(|_| keep);
-        Check {
-            verdict,
-            text_repair,
-            repairs,
-            defects,
-            places,
-            documents,
-            root,
-            visited,
-            held,
-            repeated_names,
-            lone_surrogates,
-        }
+        Check { verdict, text_repair, repairs, defects, places, documents, root, visited, held, met }
     }
 
     /// The result for raw text that is not JSON.
@@ -92,8 +73,7 @@ impl<'a> Check<'a> {
             root: 0,
             visited: 0,
             held: 0,
-            repeated_names: false,
-            lone_surrogates: false,
+            met: Met::default(),
         }
     }
 
@@ -127,16 +107,17 @@ impl<'a> Check<'a> {
         self.held
     }
 
-    /// Some text that was parsed on the way has a repeated name (decision C6).
+    /// The same result for a body whose own text held `met`.
     #[must_use]
-    pub fn met_repeated_names(&self) -> bool {
-        self.repeated_names
+    pub(crate) fn having_met(mut self, met: Met) -> Self {
+        self.met = self.met.and(met);
+        self
     }
 
-    /// Some text that was parsed on the way has a lone surrogate (decision C6).
+    /// What the texts that were parsed on the way held (decision C6).
     #[must_use]
-    pub fn met_lone_surrogates(&self) -> bool {
-        self.lone_surrogates
+    pub fn met(&self) -> Met {
+        self.met
     }
 
     /// The rule of every repair, in application order.
@@ -219,13 +200,12 @@ impl<'a> Check<'a> {
         let Some(before) = self.documents.value(repair.at) else { return };
         write_value(before, out);
         out.extend_from_slice(b",\"after\":");
-        match repair.after.and_then(|after| self.documents.value(after)) {
-            Some(after) => write_value(after, out),
-            None => {
-                out.push(b'[');
-                write_value(before, out);
-                out.push(b']');
-            }
+        if let Some(after) = repair.after.and_then(|after| self.documents.value(after)) {
+            write_value(after, out);
+        } else {
+            out.push(b'[');
+            write_value(before, out);
+            out.push(b']');
         }
     }
 

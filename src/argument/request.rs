@@ -1,11 +1,14 @@
 //! The published body of a check: `{arguments | arguments_text, schema}`.
 
+use std::sync::Arc;
+
 use super::code::Refusal;
+use super::held::Held;
 use super::report::Check;
-use super::schema::Schema;
-use super::{MAX_BODY_BYTES, Stop, Submission, check};
+use super::schema::compile;
+use super::{MAX_BODY_BYTES, Met, Origin, Stop, check_document, check_text};
 use crate::budget::Budget;
-use crate::json::{Kind, Value, compact_len_over};
+use crate::json::{Document, Kind, Value, compact_len_over};
 
 /// Checks a published body. Unknown members are ignored; the refusals come in the order of decision B2.
 ///
@@ -14,7 +17,20 @@ use crate::json::{Kind, Value, compact_len_over};
 /// # Errors
 /// [`Stop::Refused`] if the body cannot be assessed; [`Stop::Exhausted`].
 pub fn check_request<'a>(body: Value<'a>, budget: &mut Budget<'_>) -> Result<Check<'a>, Stop> {
-    let refuse = |refusal| Err(Stop::Refused(refusal));
+    check_body(&Held::Borrowed(body.document()), body.node(), budget)
+}
+
+/// The same for a body that the result shall own.
+///
+/// # Errors
+/// As for [`check_request`].
+pub fn check_request_document(body: Arc<Document>, budget: &mut Budget<'_>) -> Result<Check<'static>, Stop> {
+    check_body(&Held::Shared(body), 0, budget)
+}
+
+fn check_body<'a>(held: &Held<'a>, node: u32, budget: &mut Budget<'_>) -> Result<Check<'a>, Stop> {
+    let refuse = |refusal| Err(Stop::Refused(refusal, Met::default()));
+    let body = held.value_at(node);
     if compact_len_over(body, MAX_BODY_BYTES) {
         return refuse(Refusal::BodyOverCap);
     }
@@ -23,15 +39,19 @@ pub fn check_request<'a>(body: Value<'a>, budget: &mut Budget<'_>) -> Result<Che
     }
     let Some(schema) = body.get(b"schema") else { return refuse(Refusal::SchemaMissing) };
     budget.spend(schema.count_nodes() * 4)?;
-    let schema = Schema::compile(schema).map_err(|refusal| Stop::Refused(refusal.refusal))?;
-    let submission = match (body.get(b"arguments"), body.get(b"arguments_text")) {
-        (None, None) => return refuse(Refusal::ArgumentsMissing),
-        (Some(_), Some(_)) => return refuse(Refusal::ArgumentsAmbiguous),
-        (Some(arguments), None) => Submission::Arguments(arguments),
-        (None, Some(text)) => match text.as_text() {
-            Some(text) => Submission::Text(text),
-            None => return refuse(Refusal::ArgumentsTextInvalid),
-        },
+    let schema = match compile(held, schema.node()) {
+        Ok(schema) => schema,
+        Err(refused) => return refuse(refused.refusal),
     };
-    check(&schema, submission, budget)
+    match (body.get(b"arguments"), body.get(b"arguments_text")) {
+        (None, None) => refuse(Refusal::ArgumentsMissing),
+        (Some(_), Some(_)) => refuse(Refusal::ArgumentsAmbiguous),
+        (Some(arguments), None) => {
+            check_document(&schema, held, arguments.node(), Origin::Structured, budget)
+        }
+        (None, Some(text)) => match text.as_text() {
+            Some(text) => check_text(&schema, text, budget),
+            None => refuse(Refusal::ArgumentsTextInvalid),
+        },
+    }
 }

@@ -6,7 +6,7 @@ use super::enumeration::Enumeration;
 use super::held::Held;
 use super::keyword::{self, Assertion};
 use super::pattern::Pattern;
-use crate::json::{Document, Kind, Member, Text, Value};
+use crate::json::{Document, Kind, Member, Number, Text, Value};
 
 /// A compiled schema. Every schema position of the document is one node; node 0 is the root.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Types {
             Kind::Object => Types::OBJECT,
             Kind::Number => {
                 return self.has(Types::NUMBER)
-                    || (self.has(Types::INTEGER) && value.as_number().is_some_and(|n| n.is_integral()));
+                    || (self.has(Types::INTEGER) && value.as_number().is_some_and(Number::is_integral));
             }
         };
         self.has(one)
@@ -157,7 +157,7 @@ impl Schema<'static> {
     /// # Errors
     /// [`SchemaRefusal`] as for [`Schema::compile`].
     pub fn owned(document: std::sync::Arc<Document>) -> Result<Schema<'static>, SchemaRefusal> {
-        compile(Held::Shared(document), 0)
+        compile(&Held::Shared(document), 0)
     }
 }
 
@@ -168,7 +168,7 @@ impl<'s> Schema<'s> {
     /// [`SchemaRefusal`]: `schema_not_covered` if any schema position uses a keyword or form outside the
     /// enforced subset, else `schema_invalid` if any is not as the draft 2020-12 meta-schema says.
     pub fn compile(schema: Value<'s>) -> Result<Schema<'s>, SchemaRefusal> {
-        compile(Held::Borrowed(schema.document()), schema.node())
+        compile(&Held::Borrowed(schema.document()), schema.node())
     }
 
     /// The keywords met that no verdict rests on, each once: `format`, and names the criteria do not know.
@@ -250,7 +250,7 @@ impl Node {
     };
 }
 
-fn compile(source: Held<'_>, root: u32) -> Result<Schema<'_>, SchemaRefusal> {
+pub(super) fn compile<'s>(source: &Held<'s>, root: u32) -> Result<Schema<'s>, SchemaRefusal> {
     let refuse = |refusal, node| Err(SchemaRefusal { refusal, keyword: None, node });
     match source.value_at(root).kind() {
         Kind::Object => {}

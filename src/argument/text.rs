@@ -4,16 +4,22 @@ use crate::json::{Document, Number, is_white_space};
 
 /// A text that R1 and R2 made parse.
 #[derive(Debug)]
-pub(super) struct RepairedText {
-    pub(super) document: Document,
+pub(crate) struct RepairedText {
+    pub(crate) document: Document,
+    pub(crate) repair: TextRepair,
+}
+
+/// What R1 and R2 did to a text.
+#[derive(Debug)]
+pub(crate) struct TextRepair {
     /// The closing delimiters that R1 appended; empty: R1 was not needed.
-    pub(super) appended: Vec<u8>,
+    pub(crate) appended: Vec<u8>,
     /// How many commas R2 removed.
-    pub(super) commas: usize,
+    pub(crate) commas: usize,
 }
 
 /// Repairs `text`, or nothing if the repairs do not make it parse.
-pub(super) fn repair(text: &[u8]) -> Option<RepairedText> {
+pub(crate) fn repair(text: &[u8]) -> Option<RepairedText> {
     let plan = plan(text)?;
     let mut repaired = Vec::with_capacity(text.len() + plan.appended.len());
     let mut from = 0;
@@ -24,7 +30,7 @@ pub(super) fn repair(text: &[u8]) -> Option<RepairedText> {
     repaired.extend_from_slice(text.get(from..)?);
     repaired.extend_from_slice(&plan.appended);
     let document = Document::parse_decoded(repaired).ok()?;
-    Some(RepairedText { document, appended: plan.appended, commas: plan.commas.len() })
+    Some(RepairedText { document, repair: TextRepair { appended: plan.appended, commas: plan.commas.len() } })
 }
 
 /// What to append to a text, and which commas to remove from it.
@@ -108,7 +114,8 @@ mod tests {
     use super::*;
 
     fn repaired(text: &str) -> Option<(String, usize)> {
-        repair(text.as_bytes()).map(|r| (String::from_utf8_lossy(&r.appended).into_owned(), r.commas))
+        let repair = repair(text.as_bytes())?.repair;
+        Some((String::from_utf8_lossy(&repair.appended).into_owned(), repair.commas))
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::Met;
 use super::code::{DefectCode, Rule};
 use super::edits::Edits;
 use super::held::{Documents, SCHEMA};
@@ -58,9 +59,7 @@ pub(super) struct Walk<'w, 'a, 'b> {
     pub(super) defects: Vec<Defect>,
     pub(super) visited: u64,
     pub(super) held: u64,
-    /// Some text that a repair parsed has a repeated name, or a lone surrogate (decision C6).
-    pub(super) repeated_names: bool,
-    pub(super) lone_surrogates: bool,
+    pub(super) met: Met,
     visits: u32,
 }
 
@@ -96,8 +95,7 @@ impl<'w, 'a, 'b> Walk<'w, 'a, 'b> {
             defects: Vec::new(),
             visited: 0,
             held: 0,
-            repeated_names: false,
-            lone_surrogates: false,
+            met: Met::default(),
             visits: 0,
         }
     }
@@ -299,9 +297,10 @@ impl<'w, 'a, 'b> Walk<'w, 'a, 'b> {
         let reads_inside =
             |a: &Assertion| matches!(a, Assertion::Enum(_) | Assertion::Const(_) | Assertion::UniqueItems);
         let is_repaired = self.repairs.len() > repairs;
-        let repaired = match assertions.iter().any(reads_inside) && is_repaired {
-            true => Some(self.materialise(visit.at(), repairs)?),
-            false => None,
+        let repaired = if is_repaired && assertions.iter().any(reads_inside) {
+            Some(self.materialise(visit.at(), repairs)?)
+        } else {
+            None
         };
         let mut holds = true;
         for assertion in assertions {

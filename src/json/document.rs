@@ -106,9 +106,9 @@ impl Document {
         self.lone_surrogates
     }
 
-    /// Bytes of the text.
-    pub(crate) fn len_of_text(&self) -> usize {
-        self.text.len()
+    /// The text.
+    pub(crate) fn source(&self) -> &[u8] {
+        &self.text
     }
 
     /// The value at a node number that [`Value::node`] gave.

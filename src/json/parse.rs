@@ -51,7 +51,7 @@ impl ParseError {
     #[must_use]
     pub fn line_and_column(&self, text: &[u8]) -> (usize, usize) {
         let before = text.get(..self.offset).unwrap_or(text);
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = before.split(|byte| *byte == b'\n').count();
         let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
         (line, column)
     }

@@ -181,6 +181,11 @@ pub(crate) fn code_points(text: &[u8]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
+/// Whether `needle` stands in `text`.
+pub(crate) fn contains(text: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(text, needle).is_some()
+}
+
 /// The white space of JSON.
 pub(crate) fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')

@@ -80,7 +80,7 @@ fn separate(first: bool, out: &mut Vec<u8>) {
 /// Whether `value` serialises to more than `cap` bytes.
 pub(crate) fn compact_len_over(value: Value<'_>, cap: usize) -> bool {
     // Serialising lengthens nothing but a raw lone surrogate, from three bytes to six.
-    if value.document().len_of_text() <= cap / 2 {
+    if value.document().source().len() <= cap / 2 {
         return false;
     }
     let mut out = Vec::new();

@@ -11,7 +11,7 @@ use crate::data;
 fn result_of(body: &Document) -> Value {
     match check_request(body.root(), &mut Budget::of_steps(DEFAULT_STEPS)) {
         Ok(check) => report_of(&check),
-        Err(Stop::Refused(refusal)) => serde_json::json!({"refusal": refusal.code()}),
+        Err(Stop::Refused(refusal, _)) => serde_json::json!({"refusal": refusal.code()}),
         Err(Stop::Exhausted(_)) => panic!("the budget is spent"),
     }
 }
