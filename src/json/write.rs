@@ -1,7 +1,7 @@
 //! Serialising: compact, number lexemes verbatim, strings as `JSON.stringify` writes them.
 
 use super::text::code_points;
-use super::{Items, Kind, Members, Text, Value};
+use super::{Items, Kind, Member, Members, Text, Value};
 
 /// Appends `value` without white space. Does not recurse, so any depth may be written.
 pub fn write_value(value: Value<'_>, out: &mut Vec<u8>) {
@@ -14,28 +14,27 @@ pub fn write_value(value: Value<'_>, out: &mut Vec<u8>) {
         let Some(innermost) = open.last_mut() else { return };
         let first = std::mem::take(&mut innermost.untouched);
         match &mut innermost.rest {
-            Rest::Items(items) => match items.next() {
-                Some(item) => {
+            Rest::Items(items) => {
+                next = items.next();
+                if next.is_some() {
                     separate(first, out);
-                    next = Some(item);
-                }
-                None => {
+                } else {
                     out.push(b']');
                     open.pop();
                 }
-            },
-            Rest::Members(members) => match members.next() {
-                Some(member) => {
+            }
+            Rest::Members(members) => {
+                let member = members.next();
+                next = member.map(Member::value);
+                if let Some(member) = member {
                     separate(first, out);
                     write_text(member.name(), out);
                     out.push(b':');
-                    next = Some(member.value());
-                }
-                None => {
+                } else {
                     out.push(b'}');
                     open.pop();
                 }
-            },
+            }
         }
     }
 }
@@ -56,7 +55,7 @@ fn write_head<'d>(value: Value<'d>, open: &mut Vec<Open<'d>>, out: &mut Vec<u8>)
     match value.kind() {
         Kind::Null => out.extend_from_slice(b"null"),
         Kind::Boolean => {
-            out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" })
+            out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" });
         }
         Kind::Number => out.extend_from_slice(value.as_number().map_or(b"", |number| number.lexeme())),
         Kind::String => write_text(value.as_text().unwrap_or(Text::EMPTY), out),
