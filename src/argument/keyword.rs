@@ -141,7 +141,7 @@ impl Compiler<'_, '_> {
             }
             "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.kind() == Kind::Boolean,
             "const" | "default" => true,
-            "title" | "description" | "$schema" | "$comment" => value.kind() == Kind::String,
+            "title" | "description" | "format" | "$schema" | "$comment" => value.kind() == Kind::String,
             "examples" => value.kind() == Kind::Array,
             "$id" => text_is(value, |id| !id.strip_suffix(b"#").unwrap_or(id).contains(&b'#')),
             "$anchor" | "$dynamicAnchor" => text_is(value, is_anchor),

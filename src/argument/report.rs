@@ -1,9 +1,11 @@
 //! The result of a check, and how it is written.
 
+use std::collections::BTreeSet;
+
 use super::Met;
 use super::code::{CRITERIA_ID, CRITERIA_VERSION, DefectCode, Rule, Verdict};
 use super::edits::Edits;
-use super::held::{Documents, Held, SUBMISSION};
+use super::held::{Documents, Held, SCHEMA, SUBMISSION};
 use super::place::{At, Places, Step, Trail};
 use super::schema::Schema;
 use super::text::TextRepair;
@@ -24,6 +26,8 @@ pub struct Check<'a> {
     visited: u64,
     held: u64,
     met: Met,
+    /// Names of the schema's keywords, as nodes of its document.
+    not_checked: Vec<u32>,
 }
 
 /// The report would be larger than its limit.
@@ -40,23 +44,28 @@ pub struct DefectView<'c> {
 
 impl<'a> Check<'a> {
     pub(super) fn new(walk: Walk<'_, 'a, '_>, root: u32, text_repair: Option<TextRepair>) -> Check<'a> {
-        let Walk { documents, places, mut repairs, defects, .. } = walk;
-        let repaired = text_repair.is_some() || !repairs.is_empty();
-        let verdict = match (defects.is_empty(), repaired) {
+        let repaired = text_repair.is_some() || !walk.repairs.is_empty();
+        let verdict = match (walk.defects.is_empty(), repaired) {
             (true, false) => Verdict::Valid,
             (true, true) => Verdict::Repaired,
             (false, _) => Verdict::Unrepairable,
         };
-        // Of text that does not parse as it stands, nothing holds as submitted (decision C7).
-        let held = if text_repair.is_some() { 0 } else { walk.held };
-        let (visited, met) = (walk.visited, walk.met);
         // With UNREPAIRABLE no tentative repair shows anywhere (decision B14).
         let keep = verdict == Verdict::Repaired;
-        if !keep {
-            repairs = Vec::new();
+        Check {
+            verdict,
+            // Of text that does not parse as it stands, nothing holds as submitted (decision C7).
+            held: if text_repair.is_some() { 0 } else { walk.held },
+            text_repair: text_repair.filter(|_| keep),
+            repairs: if keep { walk.repairs } else { Vec::new() },
+            defects: walk.defects,
+            places: walk.places,
+            documents: walk.documents,
+            root,
+            visited: walk.visited,
+            met: walk.met,
+            not_checked: walk.schema.not_checked().to_vec(),
         }
-        let text_repair = text_repair.filter(|_| keep);
-        Check { verdict, text_repair, repairs, defects, places, documents, root, visited, held, met }
     }
 
     /// The result for raw text that is not JSON.
@@ -74,6 +83,7 @@ impl<'a> Check<'a> {
             visited: 0,
             held: 0,
             met: Met::default(),
+            not_checked: schema.not_checked().to_vec(),
         }
     }
 
@@ -118,6 +128,14 @@ impl<'a> Check<'a> {
     #[must_use]
     pub fn met(&self) -> Met {
         self.met
+    }
+
+    /// The keywords of the schema that no verdict rests on, each once and sorted: `format`, annotations, and
+    /// names that are no keyword (decision B1).
+    #[must_use]
+    pub fn not_checked(&self) -> BTreeSet<String> {
+        let name = |node: &u32| self.documents.text(At { document: SCHEMA, node: *node }).decode();
+        self.not_checked.iter().map(|node| String::from_utf8_lossy(&name(node)).into_owned()).collect()
     }
 
     /// The rule of every repair, in application order.
@@ -227,15 +245,16 @@ impl<'a> Check<'a> {
         within(out, limit)
     }
 
-    /// Appends the whole report as a JSON object.
+    /// Appends the whole report as a JSON object. `stamp` is appended to the verdict line: the published
+    /// operation and the command line give the time there, an engine knows none (decision B18).
     ///
     /// # Errors
     /// [`ReportTooLarge`] once `out` is longer than `limit`.
-    pub fn write_report(&self, out: &mut Vec<u8>, limit: usize) -> Result<(), ReportTooLarge> {
+    pub fn write_report(&self, stamp: &str, out: &mut Vec<u8>, limit: usize) -> Result<(), ReportTooLarge> {
         out.extend_from_slice(
             format!(
                 "{{\"criteria_id\":\"{CRITERIA_ID}\",\"criteria_version\":\"{CRITERIA_VERSION}\",\"verdict\":\"{}\",\
-                 \"verdict_line\":\"{}\",\"diff\":",
+                 \"verdict_line\":\"{}{stamp}\",\"diff\":",
                 self.verdict.code(),
                 self.verdict_line(),
             )
@@ -250,7 +269,7 @@ impl<'a> Check<'a> {
         self.write_defects(out, limit)?;
         out.extend_from_slice(
             format!(
-                ",\"counts\":{{\"nodes_visited\":{},\"nodes_held\":{},\"repairs\":{},\"defects\":{}}}}}",
+                ",\"counts\":{{\"nodes_visited\":{},\"nodes_held\":{},\"repairs\":{},\"defects\":{}}},\"not_checked\":[",
                 self.visited,
                 self.held,
                 self.count_repairs(),
@@ -258,6 +277,11 @@ impl<'a> Check<'a> {
             )
             .as_bytes(),
         );
+        for (index, name) in self.not_checked().into_iter().enumerate() {
+            out.extend_from_slice(if index > 0 { b"," } else { b"" });
+            write_string(name.as_bytes(), out);
+        }
+        out.extend_from_slice(b"]}");
         within(out, limit)
     }
 }

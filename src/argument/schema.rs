@@ -171,17 +171,9 @@ impl<'s> Schema<'s> {
         compile(&Held::Borrowed(schema.document()), schema.node())
     }
 
-    /// The keywords met that no verdict rests on, each once: `format`, and names the criteria do not know.
-    #[must_use]
-    pub fn not_checked(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        for node in &self.not_checked {
-            let name = String::from_utf8_lossy(&self.source.text_at(*node).decode()).into_owned();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+    /// The names of the keywords met that no verdict rests on, as nodes of the document.
+    pub(super) fn not_checked(&self) -> &[u32] {
+        &self.not_checked
     }
 
     /// The schema at a node, as it was written.
@@ -332,7 +324,6 @@ impl Compiler<'_, '_> {
                     Kind::Array | Kind::Boolean => return Err(keyword.not_covered()),
                     _ => self.invalid(keyword),
                 },
-                "format" => self.not_checked(keyword, member),
                 _ => self.assertion(keyword, member)?,
             }
         }
@@ -355,13 +346,6 @@ impl Compiler<'_, '_> {
             *place = node;
         }
         Ok(u32::try_from(index).unwrap_or(u32::MAX))
-    }
-
-    fn not_checked(&mut self, keyword: Keyword<'_>, member: Member<'_>) {
-        self.schema.not_checked.push(member.name_node());
-        if keyword.value.kind() != Kind::String {
-            self.invalid(keyword);
-        }
     }
 
     fn types(&mut self, keyword: Keyword<'_>) -> Types {

@@ -18,7 +18,7 @@ fn result_of(body: &Document) -> Value {
 
 fn report_of(check: &Check<'_>) -> Value {
     let mut report = Vec::new();
-    check.write_report(&mut report, usize::MAX).unwrap();
+    check.write_report("", &mut report, usize::MAX).unwrap();
     serde_json::from_slice(&report).unwrap()
 }
 
