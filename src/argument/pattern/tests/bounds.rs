@@ -1,0 +1,2 @@
+//! Bounds of time and memory.
+use super::*;
