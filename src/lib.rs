@@ -6,5 +6,7 @@
 pub mod argument;
 pub mod budget;
 pub mod dock;
+#[cfg(feature = "server")]
+pub mod config;
 pub mod fault;
 pub mod json;

@@ -1,0 +1,141 @@
+//! The configuration file: TOML text → [`Config`], or every mistake in it at once.
+//!
+//! Plain typed data with every default filled in, and nothing else: the environment, keys, schemas and
+//! certificates that it names are read elsewhere. `contract/dock.schema.json` describes the same file for
+//! editors; a test keeps the two, and `deploy/dock.toml`, in step.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A whole configuration, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// `server.listen`: where the docks answer, over TLS.
+    pub listen: SocketAddr,
+    /// `server.admin_listen`: health, readiness and metrics, plain HTTP.
+    pub admin_listen: SocketAddr,
+    /// Where the certificate comes from.
+    pub tls: Tls,
+    /// Every bound.
+    pub limits: Limits,
+    /// The docks, in the order of the file; at least one, no path twice.
+    pub docks: Vec<DockConfig>,
+}
+
+/// The one source of the certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tls {
+    /// PEM files: the chain, leaf first, and its private key.
+    Files {
+        /// `tls.cert`.
+        cert: PathBuf,
+        /// `tls.key`.
+        key: PathBuf,
+    },
+    /// A certificate made at start, for the quickstart and for tests.
+    SelfSigned {
+        /// `tls.self_signed`: DNS names and IP addresses; at least one.
+        names: Vec<String>,
+        /// `tls.self_signed_out`: where to write the certificate for clients to trust.
+        out: Option<PathBuf>,
+    },
+}
+
+/// Every bound of the server (`[limits]`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// `max_body_bytes`: a longer body is 413.
+    pub max_body_bytes: usize,
+    /// `handshake_ms`: the whole TLS handshake.
+    pub handshake: Duration,
+    /// `header_ms`: one request's head, from its first byte.
+    pub header: Duration,
+    /// `idle_ms`: a connection between two requests.
+    pub idle: Duration,
+    /// `body_timeout_ms`: the whole body, from the acceptance of the request; then 408.
+    pub body_timeout: Duration,
+    /// `check_timeout_ms`: everything up to the verdict, counted from the acceptance of the request and so
+    /// including the body; then 504.
+    pub check_timeout: Duration,
+    /// `check_steps`: the steps of one check; 0 in the file has become [`crate::budget::DEFAULT_STEPS`].
+    pub check_steps: u64,
+    /// `max_connections`: open connections in all.
+    pub max_connections: usize,
+    /// `max_connections_per_client`: open connections of one address (IPv6: one /64).
+    pub max_connections_per_client: usize,
+    /// `drain_ms`: how long a stopping server waits for requests under way.
+    pub drain: Duration,
+}
+
+/// One `[[dock]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DockConfig {
+    /// The URL path, matched byte for byte.
+    pub path: String,
+    /// Who may call.
+    pub access: Access,
+    /// What is judged, and by what.
+    pub check: Check,
+    /// The anchors that a correct candidate holds beside the base anchors; `None`: the check's default.
+    pub require: Option<Vec<String>>,
+    /// How detailed the anchors are.
+    pub anchors: AnchorMode,
+    /// Requests per client address; `None`: not limited.
+    pub rate_limit: Option<RateLimit>,
+}
+
+/// Who may call a dock. There is no default: a dock is never public by omission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone.
+    Public,
+    /// Whoever sends one of the keys as `Authorization: Bearer <key>`.
+    Managed(KeySource),
+}
+
+/// Where a managed dock's keys are, never the keys themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum KeySource {
+    /// `keys_env`: the name of an environment variable.
+    Env(String),
+    /// `keys_file`: a file, re-read when it changes.
+    File(PathBuf),
+}
+
+/// The check of a dock and where its input comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Check {
+    /// `tool-argument/v1`.
+    Argument(Source),
+}
+
+/// What a candidate of the argument check is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// `arguments`: the arguments themselves, judged against one pinned schema.
+    Arguments {
+        /// `schema`: the file that holds the JSON Schema.
+        schema: PathBuf,
+    },
+    /// `check_request`: a published check body, which brings its own schema.
+    CheckRequest,
+}
+
+/// How much the anchors of a verdict tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnchorMode {
+    /// `codes`: the fixed names only.
+    Codes,
+    /// `per_defect`: one more anchor for each defect, with its path.
+    PerDefect,
+}
+
+/// `rate_limit`: a token bucket per client address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Requests a second, sustained.
+    pub per_second: std::num::NonZeroU32,
+    /// Requests at once.
+    pub burst: std::num::NonZeroU32,
+}
