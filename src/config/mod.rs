@@ -4,9 +4,23 @@
 //! certificates that it names are read elsewhere. `contract/dock.schema.json` describes the same file for
 //! editors; a test keeps the two, and `deploy/dock.toml`, in step.
 
+mod dock;
+pub mod keys;
+mod load;
+mod mistake;
+mod read;
+
+pub use dock::AnchorNames;
+pub use load::MAX_FILE_BYTES;
+pub use mistake::{Mistake, Mistakes};
+
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// How every dock key made by `key access new` begins, so that people and secret scanners know one.
+pub const KEY_PREFIX: &str = "mwdock_";
 
 /// A whole configuration, valid in itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +149,7 @@ pub enum AnchorMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
     /// Requests a second, sustained.
-    pub per_second: std::num::NonZeroU32,
+    pub per_second: NonZeroU32,
     /// Requests at once.
-    pub burst: std::num::NonZeroU32,
+    pub burst: NonZeroU32,
 }

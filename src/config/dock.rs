@@ -1,0 +1,310 @@
+//! One `[[dock]]` of the configuration.
+
+use super::keys::{RATE_LIMIT, RATES};
+use super::read::{At, Read, Reported, Section, Walk, nearest, shown};
+use super::{Access, AnchorMode, Check, DockConfig, KeySource, RateLimit, Source};
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+/// Which names `require` may hold for a check. The schema's file may not be known yet when this is asked.
+pub type AnchorNames<'a> = &'a dyn Fn(&Check) -> Vec<&'static str>;
+
+/// The longest URL path of a dock, in bytes.
+const MAX_PATH: usize = 512;
+
+/// Paths that a dock has, and the dock's name.
+type Taken<'a> = HashMap<&'a str, String>;
+
+/// The docks of the file.
+pub(super) fn read_all<'a>(
+    walk: &mut Walk<'a>,
+    sections: Vec<Read<Section<'a>>>,
+    anchor_names: AnchorNames<'_>,
+) -> Read<Vec<DockConfig>> {
+    let mut taken = Taken::new();
+    let docks = sections.into_iter().map(|section| read(walk, &section?, &mut taken, anchor_names));
+    // All of them first: collecting into a `Result` would stop at the first that failed.
+    let docks: Vec<Read<DockConfig>> = docks.collect();
+    docks.into_iter().collect()
+}
+
+fn read<'a>(
+    walk: &mut Walk<'a>,
+    section: &Section<'a>,
+    taken: &mut Taken<'a>,
+    anchor_names: AnchorNames<'_>,
+) -> Read<DockConfig> {
+    let path = read_path(walk, section, taken);
+    let access = read_access(walk, section);
+    let kind = read_kind(walk, section);
+    let check = read_check(walk, section, kind);
+    let require = read_require(walk, section, kind, anchor_names);
+    let anchors = read_anchors(walk, section, kind);
+    let rate_limit = read_rate_limit(walk, section, &access);
+    Ok(DockConfig {
+        path: path?,
+        access: access?,
+        check: check?,
+        require: require?,
+        anchors: anchors?,
+        rate_limit: rate_limit?,
+    })
+}
+
+fn missing(walk: &mut Walk<'_>, section: &Section<'_>, key: &str, fix: &str) -> Reported {
+    walk.report(section.line(), section.path(key), format!("is missing; {fix}"))
+}
+
+fn read_path<'a>(walk: &mut Walk<'a>, section: &Section<'a>, taken: &mut Taken<'a>) -> Read<String> {
+    const KEY: &str = "path";
+    let Some(At { line, value }) = walk.text(section, KEY)? else {
+        return Err(missing(
+            walk,
+            section,
+            KEY,
+            "write the URL path that Millwork will call, such as \"/refunds\"",
+        ));
+    };
+    if let Some(wrong) = wrong_with_path(value) {
+        let what = format!("is \"{}\"; {wrong}", shown(value));
+        return Err(walk.report(Some(line), section.path(KEY), what));
+    }
+    if let Some(other) = taken.get(value) {
+        let what = format!("is \"{value}\", which {other} has already; every dock needs a path of its own");
+        return Err(walk.report(Some(line), section.path(KEY), what));
+    }
+    taken.insert(value, section.name().to_owned());
+    Ok(value.to_owned())
+}
+
+/// Requests are matched byte for byte, so a path must be one that every client sends unchanged.
+fn wrong_with_path(path: &str) -> Option<&'static str> {
+    const ALLOWED: &[u8] = b"-._~!$&'()*+,;=:@";
+    let Some(rest) = path.strip_prefix('/') else { return Some("it must start with /") };
+    if path.len() > MAX_PATH {
+        return Some("it must be at most 512 bytes long");
+    }
+    if path.contains(['?', '#']) {
+        return Some("it must be the path alone, without query or fragment");
+    }
+    if !rest.bytes().all(|byte| byte == b'/' || byte.is_ascii_alphanumeric() || ALLOWED.contains(&byte)) {
+        return Some(
+            "it may hold ASCII letters, digits and - . _ ~ ! $ & ' ( ) * + , ; = : @ only, nothing encoded",
+        );
+    }
+    let mut segments: Vec<&str> = rest.split('/').collect();
+    if segments.last() == Some(&"") {
+        segments.pop();
+    }
+    if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
+        return Some("no part of it may be empty, . or .., since clients rewrite those");
+    }
+    None
+}
+
+fn read_access<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Access> {
+    const KEY: &str = "access";
+    const VALUES: &str = "write access = \"managed\" (only callers that send one of its keys) or \
+                          access = \"public\" (anyone); there is no default";
+    let access = walk.text(section, KEY);
+    let env = read_env_name(walk, section);
+    let file = walk.file(section, "keys_file");
+    let Some(At { line, value }) = access? else { return Err(missing(walk, section, KEY, VALUES)) };
+    let (env, file) = (env?, file?);
+    match value {
+        "public" => {
+            let extra = ["keys_env", "keys_file"].into_iter().find(|key| section.has(key));
+            let Some(extra) = extra else { return Ok(Access::Public) };
+            let what = "names keys, but access = \"public\" asks for none; remove it, or write access = \"managed\"";
+            Err(walk.report(Some(line), section.path(extra), what))
+        }
+        "managed" => match (env, file) {
+            (Some(name), None) => Ok(Access::Managed(KeySource::Env(name))),
+            (None, Some(file)) => Ok(Access::Managed(KeySource::File(file))),
+            (None, None) => Err(walk.report(
+                Some(line),
+                section.path(KEY),
+                "is \"managed\", which needs keys; add keys_env = \"MILLWORK_VERIFIER_KEYS\" (a variable's name) or keys_file = \"…\"",
+            )),
+            (Some(_), Some(_)) => Err(walk.report(
+                Some(line),
+                section.path("keys_file"),
+                "and keys_env are both given; keep one source of the keys",
+            )),
+        },
+        other => Err(walk.report(Some(line), section.path(KEY), format!("is \"{}\"; {VALUES}", shown(other)))),
+    }
+}
+
+/// The variable's name. Its value is never shown: someone may have put the key itself here.
+fn read_env_name<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<String>> {
+    const KEY: &str = "keys_env";
+    let Some(At { line, value }) = walk.text(section, KEY)? else { return Ok(None) };
+    let name_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let good =
+        value.bytes().all(name_byte) && value.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+    if good && !value.starts_with("solverapi_live_") && !value.starts_with(super::KEY_PREFIX) {
+        return Ok(Some(value.to_owned()));
+    }
+    let what = "must be the name of an environment variable, such as \"MILLWORK_VERIFIER_KEYS\", not a key \
+                (a key never goes into this file; if one did, replace it)";
+    Err(walk.report(Some(line), section.path(KEY), what))
+}
+
+/// A check and its source, before the files that go with them.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Arguments,
+    CheckRequest,
+}
+
+fn read_kind<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
+    const CHECK: &str = "check";
+    const SOURCE: &str = "source";
+    const ONLY_CHECK: &str = "write check = \"tool-argument/v1\"";
+    const SOURCES: &str = "write source = \"arguments\" (the candidate is a call's arguments, judged against schema) \
+                           or source = \"check_request\" (the candidate brings its schema)";
+    let check = match walk.text(section, CHECK) {
+        Ok(Some(At { value: "tool-argument/v1", .. })) => Ok(()),
+        Ok(Some(At { line, value })) => {
+            let what = match value {
+                "json-schema" | "token-efficiency/v1" => format!("is \"{value}\", {LATER}; {ONLY_CHECK}"),
+                other => format!("is \"{}\", which is no check; {ONLY_CHECK}", shown(other)),
+            };
+            Err(walk.report(Some(line), section.path(CHECK), what))
+        }
+        Ok(None) => Err(missing(walk, section, CHECK, ONLY_CHECK)),
+        Err(reported) => Err(reported),
+    };
+    let source = match walk.text(section, SOURCE)? {
+        Some(At { value: "arguments", .. }) => Ok(Kind::Arguments),
+        Some(At { value: "check_request", .. }) => Ok(Kind::CheckRequest),
+        Some(At { line, value }) => {
+            let what = match value {
+                "tool_call" => format!("is \"tool_call\", {LATER}; {SOURCES}"),
+                other => format!("is \"{}\", which is no source; {SOURCES}", shown(other)),
+            };
+            Err(walk.report(Some(line), section.path(SOURCE), what))
+        }
+        // Beside a check that is not offered, one mistake is enough to go on with: it may need no source.
+        None => match check {
+            Err(reported) if section.has(CHECK) => Err(reported),
+            _ => Err(missing(walk, section, SOURCE, SOURCES)),
+        },
+    };
+    check.and(source)
+}
+
+const LATER: &str = "which this version of the dock does not offer (a later release brings it)";
+
+fn read_check<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) -> Read<Check> {
+    const KEY: &str = "schema";
+    let schema: Option<PathBuf> = walk.file(section, KEY)?;
+    let source = match (kind?, schema) {
+        (Kind::Arguments, Some(schema)) => Source::Arguments { schema },
+        (Kind::CheckRequest, None) => Source::CheckRequest,
+        (Kind::Arguments, None) => {
+            let fix = "source = \"arguments\" needs the file that holds the tool's JSON Schema";
+            return Err(missing(walk, section, KEY, fix));
+        }
+        (Kind::CheckRequest, Some(_)) => {
+            let what =
+                "goes with source = \"arguments\"; a check_request brings its own schema, so remove it";
+            return Err(walk.report(section.line_of(walk, KEY), section.path(KEY), what));
+        }
+    };
+    Ok(Check::Argument(source))
+}
+
+fn read_require<'a>(
+    walk: &mut Walk<'a>,
+    section: &Section<'a>,
+    kind: Read<Kind>,
+    anchor_names: AnchorNames<'_>,
+) -> Read<Option<Vec<String>>> {
+    const KEY: &str = "require";
+    let Some(names) = walk.texts(section, KEY)? else { return Ok(None) };
+    let source = match kind? {
+        Kind::Arguments => Source::Arguments { schema: PathBuf::new() },
+        Kind::CheckRequest => Source::CheckRequest,
+    };
+    let known = anchor_names(&Check::Argument(source));
+    let mut list_known = true;
+    let mut seen: Vec<&str> = Vec::new();
+    let mut read = Ok(());
+    for (n, At { line, value }) in names.iter().enumerate() {
+        let what = if !known.contains(value) {
+            let like = nearest(value, known.iter().copied());
+            let hint = like.map_or(String::new(), |like| format!("; did you mean \"{like}\"?"));
+            let all = if list_known {
+                format!(" The anchors of this check: {}", known.join(", "))
+            } else {
+                String::new()
+            };
+            list_known = false;
+            format!("is \"{}\", which is no anchor of this check{hint}{all}", shown(value))
+        } else if seen.contains(value) {
+            format!("is \"{value}\" again; say it once")
+        } else {
+            seen.push(value);
+            continue;
+        };
+        read = Err(walk.report(Some(*line), section.path(&format!("{KEY}[{n}]")), what));
+    }
+    read.map(|()| Some(seen.into_iter().map(str::to_owned).collect()))
+}
+
+fn read_anchors<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) -> Read<AnchorMode> {
+    const KEY: &str = "anchors";
+    let Some(At { line, value }) = walk.text(section, KEY)? else { return Ok(AnchorMode::Codes) };
+    match (value, kind) {
+        ("codes", _) => Ok(AnchorMode::Codes),
+        ("per_defect", Ok(Kind::CheckRequest)) => {
+            let what = "is \"per_defect\", whose paths name what a pinned schema declares, and a check_request has \
+                        none pinned; write anchors = \"codes\"";
+            Err(walk.report(Some(line), section.path(KEY), what))
+        }
+        ("per_defect", _) => Ok(AnchorMode::PerDefect),
+        (other, _) => {
+            let what =
+                format!("is \"{}\"; write anchors = \"codes\" or anchors = \"per_defect\"", shown(other));
+            Err(walk.report(Some(line), section.path(KEY), what))
+        }
+    }
+}
+
+/// Off for managed docks: Millwork's calls come from few addresses and are never tried again.
+fn read_rate_limit<'a>(
+    walk: &mut Walk<'a>,
+    section: &Section<'a>,
+    access: &Read<Access>,
+) -> Read<Option<RateLimit>> {
+    const KEY: &str = "rate_limit";
+    if !section.has(KEY) {
+        return Ok(matches!(access, Ok(Access::Public))
+            .then(|| RateLimit { per_second: rate(200), burst: rate(400) }));
+    }
+    if let Some(At { line, value }) = walk.text_if_text(section, KEY) {
+        if value == "off" {
+            return Ok(None);
+        }
+        let what = format!(
+            "is \"{}\"; write rate_limit = {{ per_second = 200, burst = 400 }} or rate_limit = \"off\"",
+            shown(value)
+        );
+        return Err(walk.report(Some(line), section.path(KEY), what));
+    }
+    let Some(table) = walk.section(section, KEY, &RATE_LIMIT)? else { return Ok(None) };
+    let rates = RATES.each_ref().map(|bound| match walk.number(&table, bound)? {
+        Some(At { value, .. }) => Ok(value),
+        None => Err(missing(walk, &table, bound.key, "a rate_limit has both per_second and burst")),
+    });
+    let [per_second, burst] = rates;
+    Ok(Some(RateLimit { per_second: rate(per_second?), burst: rate(burst?) }))
+}
+
+/// A number whose bounds have been checked.
+fn rate(value: u64) -> NonZeroU32 {
+    u32::try_from(value).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+}
