@@ -10,3 +10,5 @@ pub mod dock;
 pub mod config;
 pub mod fault;
 pub mod json;
+#[cfg(feature = "server")]
+pub mod server;
