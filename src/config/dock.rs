@@ -236,12 +236,8 @@ fn read_require<'a>(
     for (n, At { line, value }) in names.iter().enumerate() {
         let what = if !known.contains(value) {
             let like = nearest(value, known.iter().copied());
-            let hint = like.map_or(String::new(), |like| format!("; did you mean \"{like}\"?"));
-            let all = if list_known {
-                format!(" The anchors of this check: {}", known.join(", "))
-            } else {
-                String::new()
-            };
+            let hint = like.map_or(".".to_owned(), |like| format!("; did you mean \"{like}\"?"));
+            let all = if list_known { format!(" Its anchors: {}", known.join(", ")) } else { String::new() };
             list_known = false;
             format!("is \"{}\", which is no anchor of this check{hint}{all}", shown(value))
         } else if seen.contains(value) {
