@@ -5,9 +5,9 @@
 
 pub mod argument;
 pub mod budget;
-pub mod dock;
 #[cfg(feature = "server")]
 pub mod config;
+pub mod dock;
 pub mod fault;
 pub mod json;
 #[cfg(feature = "server")]

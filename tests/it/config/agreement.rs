@@ -82,7 +82,7 @@ fn agree(validator: &jsonschema::Validator, text: &str) -> bool {
     match load(text) {
         Ok(_) => assert!(valid, "only the schema refuses: {:?}\n{text}", validator.validate(&as_json(text))),
         Err(mistakes) => {
-            assert_eq!(valid, beyond_a_schema(&mistakes), "the schema says {valid} to:\n{mistakes}\n{text}")
+            assert_eq!(valid, beyond_a_schema(&mistakes), "the schema says {valid} to:\n{mistakes}\n{text}");
         }
     }
     valid

@@ -1,9 +1,8 @@
 //! The configuration: what is accepted and read out of it. Beside this: what each mistake says, and that the
 //! loader, its JSON Schema and the commented example tell the same story.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
-
 mod agreement;
+mod commands;
 mod mistakes;
 
 use millwork_dock::config::{
@@ -58,9 +57,9 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn rate(per_second: u32, burst: u32) -> Option<RateLimit> {
+fn rate(per_second: u32, burst: u32) -> RateLimit {
     let whole = |n| NonZeroU32::new(n).unwrap();
-    Some(RateLimit { per_second: whole(per_second), burst: whole(burst) })
+    RateLimit { per_second: whole(per_second), burst: whole(burst) }
 }
 
 #[test]
@@ -91,53 +90,53 @@ fn fills_every_default_in() {
             check: Check::Argument(Source::CheckRequest),
             require: None,
             anchors: AnchorMode::Codes,
-            rate_limit: rate(200, 400),
+            rate_limit: Some(rate(200, 400)),
         }],
     };
     assert_eq!(config, Ok(expected));
 }
 
+const EVERY_SETTING: &str = r#"
+[server]
+listen = "[::1]:443"
+admin_listen = "0.0.0.0:80"
+[tls]
+self_signed = ["a.example", "*.b.example", "::1", "10.0.0.1"]
+self_signed_out = "../out/ca.pem"
+[limits]
+max_body_bytes = 0x400
+handshake_ms = 1
+header_ms = 2
+idle_ms = 3
+body_timeout_ms = 4
+check_timeout_ms = 4
+check_steps = 6
+max_connections = 8
+max_connections_per_client = 7
+drain_ms = 0
+[[dock]]
+path = "/a/b-c_d.e/~f"
+access = "managed"
+keys_file = "keys"
+check = "tool-argument/v1"
+source = "arguments"
+schema = "s.json"
+require = ["without_r9_enum_case_match", "no_type_mismatch"]
+anchors = "per_defect"
+rate_limit = { per_second = 1, burst = 1_000_000 }
+[[dock]]
+path = "/a/b-c_d.e/~f/"
+access = "public"
+check = "tool-argument/v1"
+source = "check_request"
+require = []
+anchors = "codes"
+rate_limit = "off"
+"#;
+
 #[test]
 fn reads_every_setting() {
-    let config = load(
-        r#"
-        [server]
-        listen = "[::1]:443"
-        admin_listen = "0.0.0.0:80"
-        [tls]
-        self_signed = ["a.example", "*.b.example", "::1", "10.0.0.1"]
-        self_signed_out = "../out/ca.pem"
-        [limits]
-        max_body_bytes = 0x400
-        handshake_ms = 1
-        header_ms = 2
-        idle_ms = 3
-        body_timeout_ms = 4
-        check_timeout_ms = 4
-        check_steps = 6
-        max_connections = 8
-        max_connections_per_client = 7
-        drain_ms = 0
-        [[dock]]
-        path = "/a/b-c_d.e/~f"
-        access = "managed"
-        keys_file = "keys"
-        check = "tool-argument/v1"
-        source = "arguments"
-        schema = "s.json"
-        require = ["without_r9_enum_case_match", "no_type_mismatch"]
-        anchors = "per_defect"
-        rate_limit = { per_second = 1, burst = 1_000_000 }
-        [[dock]]
-        path = "/a/b-c_d.e/~f/"
-        access = "public"
-        check = "tool-argument/v1"
-        source = "check_request"
-        require = []
-        anchors = "codes"
-        rate_limit = "off"
-        "#,
-    );
+    let config = load(EVERY_SETTING);
     let expected = Config {
         listen: "[::1]:443".parse().unwrap(),
         admin_listen: "0.0.0.0:80".parse().unwrap(),
@@ -164,7 +163,7 @@ fn reads_every_setting() {
                 check: Check::Argument(Source::Arguments { schema: "/base/s.json".into() }),
                 require: Some(vec!["without_r9_enum_case_match".into(), "no_type_mismatch".into()]),
                 anchors: AnchorMode::PerDefect,
-                rate_limit: rate(1, 1_000_000),
+                rate_limit: Some(rate(1, 1_000_000)),
             },
             DockConfig {
                 path: "/a/b-c_d.e/~f/".into(),
@@ -185,7 +184,7 @@ fn managed_docks_have_no_rate_limit_and_their_keys_come_from_where_the_file_says
     assert_eq!(config.tls, Tls::Files { cert: "/base/tls.crt".into(), key: "/etc/tls.key".into() });
     assert_eq!(config.docks[0].access, Access::Managed(KeySource::Env("MILLWORK_VERIFIER_KEYS".into())));
     assert_eq!(config.docks[0].rate_limit, None);
-    assert_eq!(config.docks[1].rate_limit, rate(200, 400));
+    assert_eq!(config.docks[1].rate_limit, Some(rate(200, 400)));
 }
 
 #[test]

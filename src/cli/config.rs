@@ -1,0 +1,160 @@
+//! `config`: looks at a configuration without starting anything.
+
+use super::{Exit, put, tell};
+use clap::Subcommand;
+use millwork_dock::argument::Schema;
+use millwork_dock::config::{
+    Access, AnchorMode, Check, Config, DockConfig, KeySource, Mistake, Mistakes, Source, Tls,
+};
+use millwork_dock::dock::anchors;
+use millwork_dock::json::Document;
+use millwork_dock::server::watch;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What `config` can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Tell every mistake in a configuration at once, or what it sets up
+    Check {
+        /// The configuration, TOML
+        file: PathBuf,
+    },
+}
+
+/// The longest schema of a tool, in bytes.
+const MAX_SCHEMA_BYTES: u64 = 1024 * 1024;
+
+/// Does what `command` says.
+pub(crate) fn run(command: &Command) -> Exit {
+    let Command::Check { file } = command;
+    match load_with_schemas(file) {
+        Ok(config) => {
+            let printed = put(summary(file, &config));
+            for warning in warnings(&config) {
+                tell(format_args!("note: {warning}"));
+            }
+            printed
+        }
+        Err(mistakes) => {
+            tell(mistakes);
+            Exit::Usage
+        }
+    }
+}
+
+/// Reads a configuration, where `require` may name the anchors that the dock has.
+///
+/// # Errors
+/// Every mistake at once.
+pub(super) fn load(file: &Path) -> Result<Config, Mistakes> {
+    Config::load(file, &|_| anchors::NAMES.to_vec())
+}
+
+/// The same, its schemas compiled to see whether they can be.
+fn load_with_schemas(file: &Path) -> Result<Config, Mistakes> {
+    let config = load(file)?;
+    let docks = config.docks.iter().enumerate();
+    let mistakes: Vec<Mistake> = docks.filter_map(|(n, dock)| schema_mistake(n, dock)).collect();
+    if mistakes.is_empty() { Ok(config) } else { Err(Mistakes::new(file.display().to_string(), mistakes)) }
+}
+
+fn schema_mistake(n: usize, dock: &DockConfig) -> Option<Mistake> {
+    let Check::Argument(Source::Arguments { schema }) = &dock.check else { return None };
+    let what = what_is_wrong_with(schema)?;
+    Some(Mistake {
+        line: None,
+        key: format!("dock[{n}].schema"),
+        what: format!("names {}, {what}", schema.display()),
+    })
+}
+
+fn what_is_wrong_with(schema: &Path) -> Option<String> {
+    let text = match watch::read_bounded(schema, MAX_SCHEMA_BYTES) {
+        Ok(text) => text,
+        Err(error) => return Some(format!("which cannot be read: {error}")),
+    };
+    let document = match Document::parse(text) {
+        Ok(document) => Arc::new(document),
+        Err(error) => return Some(format!("which is not JSON: {error}")),
+    };
+    let refused = Schema::owned(Arc::clone(&document)).err()?;
+    let keyword = refused.keyword.map_or(String::new(), |keyword| format!(" (keyword {keyword})"));
+    let place = refused.schema_path(document.root());
+    Some(format!("which the argument check refuses: {refused}{keyword} at #{place}"))
+}
+
+/// What the configuration sets up, a paragraph for each dock.
+fn summary(file: &Path, config: &Config) -> String {
+    let docks = match config.docks.len() {
+        1 => "1 dock".to_owned(),
+        n => format!("{n} docks"),
+    };
+    let mut out = format!(
+        "{} is fine: {docks} at {}, health and metrics at {}\n",
+        file.display(),
+        config.listen,
+        config.admin_listen
+    );
+    for dock in &config.docks {
+        let access = match &dock.access {
+            Access::Public => "public: anyone may call".to_owned(),
+            Access::Managed(KeySource::Env(name)) => format!("managed, keys from the variable {name}"),
+            Access::Managed(KeySource::File(path)) => format!("managed, keys from {}", path.display()),
+        };
+        let check = match &dock.check {
+            Check::Argument(Source::Arguments { schema }) => {
+                format!("tool-argument/v1 of arguments against {}", schema.display())
+            }
+            Check::Argument(Source::CheckRequest) => "tool-argument/v1 of check requests".to_owned(),
+        };
+        let anchors = match dock.anchors {
+            AnchorMode::Codes => "codes",
+            AnchorMode::PerDefect => "per defect",
+        };
+        let rate = dock.rate_limit.map_or("off".to_owned(), |limit| {
+            format!("{} a second, {} at once, per client", limit.per_second, limit.burst)
+        });
+        // Writing to a string never fails.
+        let _ = write!(
+            out,
+            "\n{}\n  access   {access}\n  check    {check}\n  require  {}\n  anchors  {anchors}\n  rate     {rate}\n",
+            dock.path,
+            required(dock)
+        );
+    }
+    out
+}
+
+fn required(dock: &DockConfig) -> String {
+    match dock.require.as_deref() {
+        None => {
+            let names: Vec<_> = anchors::DEFAULT_REQUIRE.names().collect();
+            format!("{} (the default)", names.join(", "))
+        }
+        Some([]) => "nothing more: repairs are accepted".to_owned(),
+        Some(names) => names.join(", "),
+    }
+}
+
+/// What would keep the configuration from working on this machine as it is now. No mistakes: the machine that
+/// it is checked on need not be the one that serves.
+fn warnings(config: &Config) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Tls::Files { cert, key } = &config.tls {
+        for (name, path) in [("tls.cert", cert), ("tls.key", key)] {
+            if let Err(error) = std::fs::File::open(path) {
+                warnings.push(format!("{name}: {} cannot be read here: {error}", path.display()));
+            }
+        }
+    }
+    for dock in &config.docks {
+        let Access::Managed(source) = &dock.access else { continue };
+        if let Err(trouble) = source.inspect() {
+            let fault = millwork_dock::fault::Fault::from(trouble.clone());
+            warnings.push(format!("{}: {trouble}; started here, it would answer 503 {fault}", dock.path));
+        }
+    }
+    warnings
+}

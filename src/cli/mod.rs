@@ -1,0 +1,78 @@
+//! The command line: what there is to say, and what each command exits with.
+
+mod config;
+mod key;
+
+use clap::{Parser, Subcommand};
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// What a command ends with, the same meaning for all of them (decisions F).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "the commands that judge candidates give the ones that no command gives yet")]
+pub(crate) enum Exit {
+    /// All is well; of arguments: VALID.
+    Fine = 0,
+    /// A negative answer: UNREPAIRABLE, a case that failed.
+    Negative = 1,
+    /// The command line or the configuration is wrong.
+    Usage = 2,
+    /// REPAIRED.
+    Repaired = 3,
+    /// Refused: there was nothing that could be assessed.
+    Refused = 4,
+    /// The environment failed, or the dock itself.
+    Environment = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// A Millwork verifier dock: judges the arguments of tool calls against their JSON Schema.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Look at a configuration
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Make keys
+    #[command(subcommand)]
+    Key(key::Command),
+}
+
+/// Reads the command line and does what it says. A command line that makes no sense ends the process here,
+/// with [`Exit::Usage`].
+pub(crate) fn run() -> Exit {
+    match Cli::parse().command {
+        Command::Config(command) => config::run(&command),
+        Command::Key(command) => key::run(&command),
+    }
+}
+
+/// Writes a command's result to standard output. Nothing else goes there.
+fn put(result: impl Display) -> Exit {
+    let mut out = io::stdout().lock();
+    match write!(out, "{result}").and_then(|()| out.flush()) {
+        Ok(()) => Exit::Fine,
+        Err(error) => {
+            tell(format_args!("cannot write the result: {error}"));
+            Exit::Environment
+        }
+    }
+}
+
+/// Says something beside the result, on standard error.
+fn tell(what: impl Display) {
+    // Where standard error is closed there is nobody to tell, and the exit status says the rest.
+    let _ = writeln!(io::stderr().lock(), "{what}");
+}
