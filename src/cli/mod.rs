@@ -1,7 +1,11 @@
 //! The command line: what there is to say, and what each command exits with.
 
+mod batch;
+mod check;
 mod config;
+mod input;
 mod key;
+mod render;
 
 use clap::{Parser, Subcommand};
 use std::fmt::Display;
@@ -42,6 +46,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Check arguments against a schema
+    Check(check::CheckArgs),
     /// Look at a configuration
     #[command(subcommand)]
     Config(config::Command),
@@ -54,9 +60,18 @@ enum Command {
 /// with [`Exit::Usage`].
 pub(crate) fn run() -> Exit {
     match Cli::parse().command {
+        Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
         Command::Key(command) => key::run(&command),
     }
+}
+
+/// The time that a verdict line ends with (decision B18): UTC, to the second.
+fn stamp() -> String {
+    let now = time::OffsetDateTime::now_utc();
+    let now = now.replace_nanosecond(0).unwrap_or(now);
+    let time = now.format(&time::format_description::well_known::Rfc3339).unwrap_or_default();
+    format!(" — {time}")
 }
 
 /// Writes a command's result to standard output. Nothing else goes there.
