@@ -83,6 +83,8 @@ fn binary(name: &[u8]) -> Option<Vec<(u32, u32)>> {
             CodePointMapData::<GeneralCategory>::new()
                 .iter_ranges_for_value_complemented(GeneralCategory::Unassigned),
         )),
+        // ECMA-262's short name, which ICU4X spells otherwise.
+        b"space" => binary(b"White_Space"),
         _ => CodePointSetData::new_for_ecma262(name).map(|set| pairs(set.iter_ranges())),
     }
 }

@@ -193,10 +193,19 @@ fn near(pattern: &[u16], random: &mut Random) -> Vec<Vec<u16>> {
 fn agrees_with_regress() {
     let mut random = Random::new(0xBEEF);
     let (mut pairs, mut differ) = (0, Vec::new());
-    for i in 0..20_000 {
+    for i in 0..25_000 {
         let kind = Kind { annex_b: i % 4 == 1, surrogates: false };
         let source = generate::pattern(&mut random, kind);
+        if source.contains("4294967296") || source.contains("99999999999") {
+            // It writes large bounds out.
+            continue;
+        }
         let Ok(pattern) = Pattern::compile(source.as_bytes()) else { continue };
+        let ast = &pattern.ast;
+        if ast.repeats.iter().any(|r| r.max == ast::UNBOUNDED && ast.is_nullable(r.body)) {
+            // It may repeat the empty text for ever.
+            continue;
+        }
         let Ok(other) = regress::Regex::with_flags(&source, if pattern.unicode { "u" } else { "" }) else { continue };
         for _ in 0..3 {
             let mut text = generate::text(&mut random).replace(['⟨', '⟩'], "");
@@ -257,9 +266,7 @@ fn compare_sets(sets: Vec<String>) {
         let mut ranges: Vec<String> = Vec::new();
         let mut start = None;
         for code in 0..=0x11_0000u32 {
-            let mut text = Vec::new();
-            text::push(&mut text, code.min(0x10_FFFF));
-            let has = code < 0x11_0000 && pattern.is_match(&text, &mut Budget::of_steps(100)).unwrap();
+            let has = code < 0x11_0000 && pattern.ast.classes[0].has(code);
             match (has, start) {
                 (true, None) => start = Some(code),
                 (false, Some(from)) => {
