@@ -60,6 +60,8 @@ pub(super) struct Repeat {
     pub(super) max: u32,
     pub(super) greedy: bool,
     pub(super) groups: Span,
+    /// The class of the body, where it is one character or class.
+    pub(super) class: Option<u32>,
 }
 
 /// A parsed pattern.

@@ -60,6 +60,7 @@ pub(super) struct Class {
     /// One bit per ASCII code point, negation applied.
     ascii: [u64; 2],
     negated: bool,
+    /// What is named beyond ASCII.
     ranges: Box<Ranges>,
     /// Property sets are shared, never copied: a class stays as small as its source. True: complemented.
     sets: Box<[(PropertySet, bool)]>,
@@ -83,8 +84,8 @@ impl Class {
     /// Whether an ASCII byte is in the class; false for other bytes.
     #[inline]
     pub(super) fn has_ascii(&self, byte: u8) -> bool {
-        let half = if byte < 64 { self.ascii[0] } else { self.ascii[1] };
-        byte < 128 && half >> (byte & 63) & 1 == 1
+        let half = self.ascii.get(usize::from(byte >> 6)).copied().unwrap_or(0);
+        half >> (byte & 63) & 1 == 1
     }
 
     #[inline]
@@ -106,8 +107,8 @@ impl Class {
     }
 
     /// Whether some code point beyond ASCII may be in the class.
-    pub(super) fn may_have_wide(&self) -> bool {
-        self.negated || !self.sets.is_empty() || self.ranges.last().is_some_and(|r| r.1 > 127)
+    fn may_have_wide(&self) -> bool {
+        self.negated || !self.sets.is_empty() || !self.ranges.is_empty()
     }
 
     /// One bit for each byte that a member may start with.
@@ -118,8 +119,14 @@ impl Class {
 
     /// The only code point in the class, if there is exactly one.
     pub(super) fn single(&self) -> Option<u32> {
-        match &*self.ranges {
-            [(low, high)] if low == high && !self.negated && self.sets.is_empty() => Some(*low),
+        if self.negated || !self.sets.is_empty() {
+            return None;
+        }
+        let [low, high] = self.ascii;
+        match (&*self.ranges, low.count_ones() + high.count_ones()) {
+            ([], 1) if low != 0 => Some(low.trailing_zeros()),
+            ([], 1) => Some(64 + high.trailing_zeros()),
+            ([(first, last)], 0) if first == last => Some(*first),
             _ => None,
         }
     }
@@ -137,35 +144,42 @@ fn find(ranges: &Ranges, code: u32) -> bool {
     behind.checked_sub(1).and_then(|i| ranges.get(i)).is_some_and(|r| code <= r.1)
 }
 
-/// A class in the making: the union of what is added.
+/// A class in the making: the union of what is added. Most classes are ASCII, and need no memory of their own.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
+    ascii: u128,
     ranges: Vec<(u32, u32)>,
     sets: Vec<(PropertySet, bool)>,
 }
 
 impl Builder {
     pub(super) fn add(&mut self, low: u32, high: u32) {
-        self.ranges.push((low, high));
+        self.ascii |= ascii_bits(low, high);
+        if high > 127 {
+            self.ranges.push((low.max(128), high));
+        }
     }
 
     pub(super) fn add_named(&mut self, named: Named, complemented: bool) {
-        if complemented {
-            let mut low = 0;
-            for range in named.ranges() {
-                if range.0 > low {
-                    self.add(low, range.0 - 1);
-                }
-                low = range.1 + 1;
+        let mut low = 0;
+        for range in named.ranges() {
+            if !complemented {
+                self.add(range.0, range.1);
+            } else if range.0 > low {
+                self.add(low, range.0 - 1);
             }
+            low = range.1 + 1;
+        }
+        if complemented {
             self.add(low, MAX_CODE);
-        } else {
-            self.ranges.extend_from_slice(named.ranges());
         }
     }
 
     pub(super) fn add_property(&mut self, set: PropertySet, complemented: bool) {
         if !self.sets.iter().any(|(s, c)| Arc::ptr_eq(s, &set) && *c == complemented) {
+            let ranges = set.iter().take_while(|r| r.0 < 128);
+            let ascii = ranges.fold(0, |bits, range| bits | ascii_bits(range.0, range.1));
+            self.ascii |= if complemented { !ascii } else { ascii };
             self.sets.push((set, complemented));
         }
     }
@@ -181,17 +195,9 @@ impl Builder {
                 joins
             });
         }
-        let mut ascii = bits(&self.ranges);
-        for (set, complemented) in &self.sets {
-            let flip = if *complemented { u64::MAX } else { 0 };
-            let [low, high] = bits(set);
-            ascii = [ascii[0] | (low ^ flip), ascii[1] | (high ^ flip)];
-        }
-        if negated {
-            ascii = [!ascii[0], !ascii[1]];
-        }
+        let ascii = if negated { !self.ascii } else { self.ascii };
         Class {
-            ascii,
+            ascii: [ascii as u64, (ascii >> 64) as u64],
             negated,
             ranges: self.ranges.into_boxed_slice(),
             sets: self.sets.into_boxed_slice(),
@@ -199,14 +205,12 @@ impl Builder {
     }
 }
 
-/// The ASCII part of `ranges`, one bit per code point.
-fn bits(ranges: &Ranges) -> [u64; 2] {
-    let mut bits = 0u128;
-    for (low, high) in ranges.iter().take_while(|r| r.0 < 128) {
-        let width = high.min(&127) - low + 1;
-        bits |= (u128::MAX >> (128 - width)) << low;
+/// The ASCII part of a range, one bit per code point.
+fn ascii_bits(low: u32, high: u32) -> u128 {
+    if low > 127 {
+        return 0;
     }
-    [bits as u64, (bits >> 64) as u64]
+    (u128::MAX >> (127 - (high.min(127) - low))) << low
 }
 
 #[cfg(test)]
@@ -220,7 +224,7 @@ mod tests {
             builder.add(low, high);
         }
         let class = builder.finish(false);
-        assert_eq!(&*class.ranges, &[(0x61, 0x66), (0x100, 0x300)]);
+        assert_eq!(&*class.ranges, &[(0x100, 0x300)]);
         for (code, expected) in [(0x60, false), (0x61, true), (0x66, true), (0x67, false), (0x300, true), (0x301, false)] {
             assert_eq!(class.has(code), expected, "{code:x}");
         }

@@ -41,7 +41,6 @@ struct Progress {
 enum Flow {
     Go(u32, u32),
     Fail,
-    Matched,
 }
 
 struct Machine<'p, 't, 'm, 'b> {
@@ -116,59 +115,60 @@ impl Machine<'_, '_, '_, '_> {
         let (mut pc, mut pos) = (0, start);
         loop {
             self.meter.tick(1)?;
-            let flow = match self.step(pc, pos)? {
-                Flow::Fail => self.backtrack()?,
-                flow => flow,
+            let passed = match self.program.insts.get(pc as usize).copied() {
+                Some(Inst::Char { code, back }) => match self.read(pos, back) {
+                    Some((read, at)) if read == code => Some(at),
+                    _ => None,
+                },
+                Some(Inst::Class { class, back }) => match (self.read(pos, back), self.class(class)) {
+                    (Some((code, at)), Some(class)) if class.has(code) => Some(at),
+                    _ => None,
+                },
+                Some(Inst::Literal { span, back }) => self.equal(span.of(&self.ast.literals), pos, back),
+                Some(Inst::Anchor(anchor)) => holds(anchor, self.text, pos as usize).then_some(pos),
+                Some(Inst::Match) => return Ok(true),
+                Some(inst) => match self.step(inst, pc, pos)? {
+                    Flow::Go(next, at) => {
+                        (pc, pos) = (next, at);
+                        continue;
+                    }
+                    Flow::Fail => None,
+                },
+                None => None,
             };
-            match flow {
-                Flow::Go(next, at) => (pc, pos) = (next, at),
-                Flow::Fail => return Ok(false),
-                Flow::Matched => return Ok(true),
+            if let Some(at) = passed {
+                (pc, pos) = (pc + 1, at);
+            } else if let Flow::Go(next, at) = self.backtrack()? {
+                (pc, pos) = (next, at);
+            } else {
+                return Ok(false);
             }
         }
     }
 
-    #[inline]
-    fn step(&mut self, pc: u32, pos: u32) -> Result<Flow, Stop> {
-        let Some(inst) = self.program.insts.get(pc as usize).copied() else { return Ok(Flow::Fail) };
-        let passed = match inst {
-            Inst::Char { code, back } => self.read(pos, back).filter(|(c, _)| *c == code).map(|(_, at)| at),
-            Inst::Class { class, back } => {
-                let class = self.class(class);
-                match (self.read(pos, back), class) {
-                    (Some((code, at)), Some(class)) if class.has(code) => Some(at),
-                    _ => None,
-                }
-            }
-            Inst::Literal { span, back } => self.equal(span.of(&self.ast.literals), pos, back),
+    /// The instructions that do more than look at the text.
+    fn step(&mut self, inst: Inst, pc: u32, pos: u32) -> Result<Flow, Stop> {
+        match inst {
             Inst::Run { class, min, max, mode, back } => return self.start_run(pc, pos, (class, min, max), mode, back),
-            Inst::Anchor(anchor) => holds(anchor, self.text, pos as usize).then_some(pos),
             Inst::Back { slot, back } => return self.back(pc, pos, slot, back),
             Inst::Split { first, second } => {
                 self.push(Frame::Branch { pc: second, pos })?;
                 return Ok(Flow::Go(first, pos));
             }
             Inst::Jump(target) => return Ok(Flow::Go(target, pos)),
-            Inst::Save(slot) => {
-                self.set_slot(slot, pos)?;
-                Some(pos)
-            }
-            Inst::Reset(slots) => {
-                self.reset(slots)?;
-                Some(pos)
-            }
+            Inst::Save(slot) => self.set_slot(slot, pos)?,
+            Inst::Reset(slots) => self.reset(slots)?,
             Inst::LoopEnter(id) => return self.decide(id, 0, pos),
             Inst::LoopAgain(id) => return self.iterated(id, pos),
             Inst::Look { .. } => {
                 let outer = self.look;
                 self.look = super::ast::index(self.frames.len());
                 self.push(Frame::Look { pc, pos, outer })?;
-                Some(pos)
             }
             Inst::LookEnd { negate } => return self.end_look(pc, negate),
-            Inst::Match => return Ok(Flow::Matched),
-        };
-        Ok(passed.map_or(Flow::Fail, |at| Flow::Go(pc + 1, at)))
+            Inst::Char { .. } | Inst::Class { .. } | Inst::Literal { .. } | Inst::Anchor(_) | Inst::Match => {}
+        }
+        Ok(Flow::Go(pc + 1, pos))
     }
 
     #[inline]
@@ -219,19 +219,13 @@ impl Machine<'_, '_, '_, '_> {
     fn start_run(&mut self, pc: u32, pos: u32, run: (u32, u32, u32), mode: Mode, back: bool) -> Result<Flow, Stop> {
         let (id, min, max) = run;
         let Some(class) = self.ast.classes.get(id as usize) else { return Ok(Flow::Fail) };
-        let most = if mode == Mode::Lazy { min } else { max };
-        let (mut count, mut at, mut low) = (0, pos, if min == 0 { pos } else { NONE });
-        while count < most {
-            let next = match self.read(at, back) {
-                Some((code, next)) if class.has(code) => next,
-                _ => break,
-            };
-            at = next;
-            count += 1;
-            if count == min {
-                low = at;
-            }
-        }
+        let (least, low) = self.members(class, pos, min, back);
+        let (more, at) = match mode {
+            _ if least < min => (0, low),
+            Mode::Lazy => (0, low),
+            Mode::Greedy | Mode::Possessive => self.members(class, low, max - min, back),
+        };
+        let count = least + more;
         self.meter.tick(u64::from(count) * class.cost() / 8)?;
         if count < min {
             return Ok(Flow::Fail);
@@ -242,6 +236,26 @@ impl Machine<'_, '_, '_, '_> {
             _ => {}
         }
         Ok(Flow::Go(pc + 1, at))
+    }
+
+    /// Reads up to `most` members of `class`: how many, and the position behind them.
+    fn members(&self, class: &Class, pos: u32, most: u32, back: bool) -> (u32, u32) {
+        let (mut count, mut at) = (0, pos);
+        if !back {
+            // The common case, byte by byte.
+            let rest = self.text.get(pos as usize..).unwrap_or_default();
+            let run = rest.iter().take(most as usize).take_while(|b| class.has_ascii(**b)).count();
+            count = offset(run);
+            at += count;
+        }
+        while count < most {
+            match self.read(at, back) {
+                Some((code, next)) if class.has(code) => at = next,
+                _ => break,
+            }
+            count += 1;
+        }
+        (count, at)
     }
 
     fn give(&mut self, run: u32, pos: u32, low: u32) -> Result<Flow, Stop> {
@@ -278,7 +292,7 @@ impl Machine<'_, '_, '_, '_> {
         let held = |slot: u32| self.slots.get(slot as usize).copied().filter(|at| *at != NONE);
         let (Some(start), Some(end)) = (held(slot), held(slot + 1)) else { return Ok(Flow::Go(pc + 1, pos)) };
         let captured = self.text.get(start as usize..end as usize).unwrap_or_default();
-        self.meter.tick(captured.len() as u64 / 16)?;
+        self.meter.tick(captured.len() as u64 / 64)?;
         Ok(self.equal(captured, pos, back).map_or(Flow::Fail, |at| Flow::Go(pc + 1, at)))
     }
 

@@ -5,10 +5,14 @@
 //! against empty iterations, as long as nothing refers back to a capture.
 
 use super::ast::Ast;
+use super::counter::Counter;
 use super::exec::holds;
 use super::meter::{Meter, Stop};
-use super::nfa::{LookProgram, Nfa, State};
+use super::nfa::{Automaton, LookProgram, Nfa, Run, State};
 use super::text;
+
+/// The intervals that the counters of one automaton may hold together, of 8 bytes each.
+const MAX_INTERVALS: usize = 1 << 21;
 
 /// Whether the pattern matches anywhere in `text`. `anchored`: only at the start can a match begin.
 pub(super) fn search(nfa: &Nfa, ast: &Ast, text: &[u8], anchored: bool, meter: Meter<'_, '_>) -> Result<bool, Stop> {
@@ -75,12 +79,23 @@ struct Runner<'p, 't, 'm, 'b> {
     meter: Meter<'m, 'b>,
 }
 
+/// One automaton on its way through the text.
+struct Walk<'p> {
+    automaton: &'p Automaton,
+    current: Set,
+    next: Set,
+    counters: Vec<Counter>,
+    /// Characters read, and the position they lead to.
+    read: u32,
+    pos: usize,
+}
+
 impl Runner<'_, '_, '_, '_> {
     fn table(&mut self, look: &LookProgram) -> Result<Table, Stop> {
         let words = self.text.len() / 64 + 1;
         self.meter.tick(words as u64 / 8)?;
         let mut table = Table(vec![0; words]);
-        self.walk(&look.states, !look.behind, false, |pos| {
+        self.walk(&look.automaton, !look.behind, false, |pos| {
             table.mark(pos);
             false
         })?;
@@ -88,77 +103,144 @@ impl Runner<'_, '_, '_, '_> {
     }
 
     /// Reads the text once, leftwards if `back`, starting anew at each position unless `anchored`, and
-    /// tells `matched` each position where the program ends, until it answers true.
+    /// tells `matched` each position where the automaton ends, until it answers true.
     fn walk(
         &mut self,
-        states: &[State],
+        automaton: &Automaton,
         back: bool,
         anchored: bool,
         mut matched: impl FnMut(usize) -> bool,
     ) -> Result<bool, Stop> {
-        self.meter.tick(states.len() as u64 / 16)?;
-        let (mut current, mut next) = (Set::new(states.len()), Set::new(states.len()));
-        let mut pos = if back { self.text.len() } else { 0 };
-        let mut ends = self.enter(states, &mut current, 0, pos);
+        let size = automaton.states.len();
+        self.meter.tick((size + automaton.runs.len()) as u64 / 4)?;
+        let mut walk = Walk {
+            automaton,
+            current: Set::new(size),
+            next: Set::new(size),
+            counters: automaton.runs.iter().map(|_| Counter::default()).collect(),
+            read: 0,
+            pos: if back { self.text.len() } else { 0 },
+        };
+        let mut ends = self.enter(&mut walk, 0);
+        std::mem::swap(&mut walk.current, &mut walk.next);
         loop {
-            if ends && matched(pos) {
+            if ends && matched(walk.pos) {
                 return Ok(true);
             }
-            if anchored && current.members.is_empty() {
+            if anchored && walk.current.members.is_empty() {
                 return Ok(false);
             }
+            let pos = walk.pos;
             let read = if back { text::previous(self.text, pos) } else { text::next(self.text, pos) };
             let Some((code, at)) = read else { return Ok(false) };
-            let mut steps = 1 + current.members.len() as u64;
-            next.members.clear();
-            ends = false;
-            for state in &current.members {
-                let reads = match states.get(*state as usize) {
-                    Some(State::Char(wanted)) => *wanted == code,
-                    Some(State::Class(class)) => self.ast.classes.get(*class as usize).is_some_and(|class| {
-                        steps += class.cost() - 1;
-                        class.has(code)
-                    }),
-                    _ => false,
-                };
-                if reads {
-                    ends |= self.enter(states, &mut next, state + 1, at);
-                }
-            }
+            walk.pos = at;
+            walk.read += 1;
+            ends = self.advance(&mut walk, code)?;
             if !anchored {
-                ends |= self.enter(states, &mut next, 0, at);
+                ends |= self.enter(&mut walk, 0);
             }
-            self.meter.tick(steps)?;
-            std::mem::swap(&mut current, &mut next);
-            pos = at;
+            std::mem::swap(&mut walk.current, &mut walk.next);
         }
     }
 
-    /// Enters `state` at `pos` and all that can be reached without reading; whether that ends the program.
-    fn enter(&mut self, states: &[State], set: &mut Set, state: u32, pos: usize) -> bool {
-        let mut ends = false;
-        self.pending.push(state);
-        while let Some(state) = self.pending.pop() {
-            if !set.add(state) {
-                continue;
-            }
-            match states.get(state as usize).copied() {
-                Some(State::Split(first, second)) => self.pending.extend([second, first]),
-                Some(State::Jump(target)) => self.pending.push(target),
-                Some(State::Anchor(anchor)) => {
-                    if holds(anchor, self.text, pos) {
-                        self.pending.push(state + 1);
-                    }
-                }
-                Some(State::Look { look, negate }) => {
-                    if self.tables.get(look as usize).is_some_and(|table| table.has(pos) != negate) {
-                        self.pending.push(state + 1);
-                    }
-                }
-                Some(State::Match) => ends = true,
-                Some(State::Char(_) | State::Class(_)) | None => {}
+    /// Makes the next set from the current one, `code` being read.
+    fn advance(&mut self, walk: &mut Walk<'_>, code: u32) -> Result<bool, Stop> {
+        let Walk { automaton, read, .. } = *walk;
+        walk.next.members.clear();
+        let current = std::mem::take(&mut walk.current.members);
+        let mut steps = 1 + current.len() as u64;
+        let has = |class: u32, steps: &mut u64| {
+            self.ast.classes.get(class as usize).is_some_and(|class| {
+                *steps += class.cost() - 1;
+                class.has(code)
+            })
+        };
+        // Runs that are under way go on or end before any begins here.
+        let mut intervals = 0;
+        for state in &current {
+            if let Some((run, counter)) = run_of(automaton, &mut walk.counters, *state) {
+                if has(run.class, &mut steps) { counter.advance(read, run) } else { counter.clear() }
+                intervals += counter.len();
             }
         }
-        ends
+        if intervals > MAX_INTERVALS {
+            return Err(Stop::Share);
+        }
+        let mut ends = false;
+        for state in &current {
+            let leaves = match automaton.states.get(*state as usize) {
+                Some(State::Char(wanted)) => *wanted == code,
+                Some(State::Class(class)) => has(*class, &mut steps),
+                Some(State::Run(_)) => match run_of(automaton, &mut walk.counters, *state) {
+                    Some((run, counter)) => {
+                        let (stands, enough) = counter.standing(read, run);
+                        if stands {
+                            walk.next.add(*state);
+                        }
+                        enough
+                    }
+                    None => false,
+                },
+                _ => false,
+            };
+            if leaves {
+                ends |= enter(&self.tables, self.text, &mut self.pending, walk, state + 1);
+            }
+        }
+        walk.current.members = current;
+        self.meter.tick(steps)?;
+        Ok(ends)
     }
+
+    fn enter(&mut self, walk: &mut Walk<'_>, state: u32) -> bool {
+        enter(&self.tables, self.text, &mut self.pending, walk, state)
+    }
+}
+
+/// Enters `state` where the walk is, and all that can be reached without reading; whether that ends the
+/// automaton.
+fn enter(tables: &[Table], text: &[u8], pending: &mut Vec<u32>, walk: &mut Walk<'_>, state: u32) -> bool {
+    let mut ends = false;
+    pending.push(state);
+    while let Some(state) = pending.pop() {
+        let found = walk.automaton.states.get(state as usize).copied();
+        if let Some(State::Run(_)) = found {
+            // A run may begin though others are under way, and may end at once if it may be empty.
+            if let Some((run, counter)) = run_of(walk.automaton, &mut walk.counters, state)
+                && counter.begin(walk.read, run)
+            {
+                walk.next.add(state);
+                if run.min == 0 {
+                    pending.push(state + 1);
+                }
+            }
+            continue;
+        }
+        if !walk.next.add(state) {
+            continue;
+        }
+        match found {
+            Some(State::Split(first, second)) => pending.extend([second, first]),
+            Some(State::Jump(target)) => pending.push(target),
+            Some(State::Anchor(anchor)) => {
+                if holds(anchor, text, walk.pos) {
+                    pending.push(state + 1);
+                }
+            }
+            Some(State::Look { look, negate }) => {
+                if tables.get(look as usize).is_some_and(|table| table.has(walk.pos) != negate) {
+                    pending.push(state + 1);
+                }
+            }
+            Some(State::Match) => ends = true,
+            Some(State::Char(_) | State::Class(_) | State::Run(_)) | None => {}
+        }
+    }
+    ends
+}
+
+/// The run that a state stands for, and its counter.
+fn run_of<'a>(automaton: &'a Automaton, counters: &'a mut [Counter], state: u32) -> Option<(&'a Run, &'a mut Counter)> {
+    let Some(State::Run(run)) = automaton.states.get(state as usize) else { return None };
+    Some((automaton.runs.get(*run as usize)?, counters.get_mut(*run as usize)?))
 }

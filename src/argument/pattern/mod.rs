@@ -13,6 +13,7 @@
 mod ast;
 mod bracket;
 mod class;
+mod counter;
 mod escape;
 mod exec;
 mod linear;
@@ -75,11 +76,11 @@ impl Pattern {
         if source.len() > MAX_SOURCE {
             return Err(PatternError { offset: MAX_SOURCE, reason: "too long" });
         }
-        let (mut ast, unicode) = match parse::parse(source, true) {
+        let (ast, unicode) = match parse::parse(source, true) {
             Ok(ast) => (ast, true),
             Err(error) => (parse::parse(&text::split_pairs(source), false).map_err(|_| error)?, false),
         };
-        let program = program::emit(&mut ast);
+        let program = program::emit(&ast);
         Ok(Pattern { ast, program, unicode, nfa: OnceLock::new() })
     }
 

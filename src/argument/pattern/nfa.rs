@@ -1,7 +1,7 @@
 //! The automaton of the linear matcher, and its making from the syntax tree.
 //!
-//! It knows no captures and no counters: bounded quantifiers are written out, up to a limit. A look-around
-//! becomes a program of its own, which reads from where it looks: the positions where it holds are worked
+//! It knows no captures. Runs of one class are counted; other bounded quantifiers are written out, up to a
+//! limit. A look-around becomes a program of its own, which reads from where it looks: the positions where it holds are worked
 //! out first, and the rest asks that table.
 
 use std::collections::HashMap;
@@ -17,6 +17,8 @@ const MAX_TASKS: usize = 4 * MAX_STATES;
 pub(super) enum State {
     Char(u32),
     Class(u32),
+    /// Index in [`Automaton::runs`].
+    Run(u32),
     Split(u32, u32),
     Jump(u32),
     Anchor(Anchor),
@@ -25,9 +27,24 @@ pub(super) enum State {
     Match,
 }
 
+/// `min` to `max` members of a class. One state, whatever its bounds: the matcher counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub(super) class: u32,
+    pub(super) min: u32,
+    pub(super) max: u32,
+}
+
+/// The states of one program, entered at the first and ended by the last.
 #[derive(Debug, Default)]
+pub(super) struct Automaton {
+    pub(super) states: Vec<State>,
+    pub(super) runs: Vec<Run>,
+}
+
+#[derive(Debug)]
 pub(super) struct Nfa {
-    pub(super) main: Vec<State>,
+    pub(super) main: Automaton,
     /// One for each look-around; a program only asks those of higher numbers.
     pub(super) looks: Vec<LookProgram>,
     /// The steps that making it was worth. They are charged whenever it is used, so that what a check may
@@ -37,7 +54,7 @@ pub(super) struct Nfa {
 
 #[derive(Debug)]
 pub(super) struct LookProgram {
-    pub(super) states: Vec<State>,
+    pub(super) automaton: Automaton,
     /// Whether it looks behind, so that its text is read from left to right; else from right to left.
     pub(super) behind: bool,
 }
@@ -59,6 +76,7 @@ const NO_JUMP: u32 = u32::MAX;
 struct Maker<'a> {
     ast: &'a Ast,
     states: Vec<State>,
+    runs: Vec<Run>,
     tasks: Vec<Task>,
     /// Whether the program reads from right to left.
     back: bool,
@@ -77,6 +95,7 @@ pub(super) fn make(ast: &Ast) -> Option<Nfa> {
     let mut maker = Maker {
         ast,
         states: Vec::new(),
+        runs: Vec::new(),
         tasks: Vec::new(),
         back: false,
         numbers: HashMap::new(),
@@ -87,14 +106,14 @@ pub(super) fn make(ast: &Ast) -> Option<Nfa> {
     let main = maker.program(ast.root, false)?;
     let mut looks = Vec::new();
     while let Some((body, behind)) = maker.met.get(looks.len()).copied() {
-        let states = maker.program(body, !behind)?;
-        looks.push(LookProgram { states, behind });
+        let automaton = maker.program(body, !behind)?;
+        looks.push(LookProgram { automaton, behind });
     }
     Some(Nfa { main, looks, cost: maker.performed as u64 })
 }
 
 impl Maker<'_> {
-    fn program(&mut self, root: NodeId, back: bool) -> Option<Vec<State>> {
+    fn program(&mut self, root: NodeId, back: bool) -> Option<Automaton> {
         self.back = back;
         self.tasks.push(Task::Node(root));
         while let Some(task) = self.tasks.pop() {
@@ -106,7 +125,7 @@ impl Maker<'_> {
         }
         self.states.push(State::Match);
         self.made += self.states.len();
-        Some(std::mem::take(&mut self.states))
+        Some(Automaton { states: std::mem::take(&mut self.states), runs: std::mem::take(&mut self.runs) })
     }
 
     fn here(&self) -> u32 {
@@ -194,9 +213,8 @@ impl Maker<'_> {
                 self.states.push(State::Look { look, negate });
             }
             Node::Repeat(repeat) => {
-                if let Some(Repeat { body, min, max, .. }) = self.ast.repeats.get(repeat as usize).copied() {
-                    let may = if max == UNBOUNDED { UNBOUNDED } else { max - min };
-                    self.tasks.push(Task::Copies { body, must: min, may });
+                if let Some(repeat) = self.ast.repeats.get(repeat as usize).copied() {
+                    self.repeat(&repeat);
                 }
             }
             Node::Concat(span) => {
@@ -206,6 +224,17 @@ impl Maker<'_> {
             }
             Node::Alternatives(span) => self.arm(span, NO_JUMP),
         }
+    }
+
+    fn repeat(&mut self, repeat: &Repeat) {
+        let Repeat { body, min, max, .. } = *repeat;
+        let Some(class) = repeat.class else {
+            let may = if max == UNBOUNDED { UNBOUNDED } else { max - min };
+            self.tasks.push(Task::Copies { body, must: min, may });
+            return;
+        };
+        self.states.push(State::Run(index(self.runs.len())));
+        self.runs.push(Run { class, min, max });
     }
 
     fn literal(&mut self, literal: &[u8]) {

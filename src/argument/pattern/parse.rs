@@ -339,7 +339,15 @@ impl Parser<'_> {
         } else if (min, max) == (1, 1) || matches!(self.ast.node(body), Node::Empty) {
             body
         } else {
-            self.ast.repeats.push(Repeat { body, min, max, greedy, groups });
+            let class = match self.ast.node(body) {
+                Node::Class(class) => Some(class),
+                Node::Char(code) => {
+                    self.ast.classes.push(Class::of(code));
+                    Some(index(self.ast.classes.len() - 1))
+                }
+                _ => None,
+            };
+            self.ast.repeats.push(Repeat { body, min, max, greedy, groups, class });
             let nullable = min == 0 || self.ast.is_nullable(body);
             self.ast.add(Node::Repeat(index(self.ast.repeats.len() - 1)), nullable)
         };

@@ -81,7 +81,7 @@ enum Task {
 const NO_JUMP: u32 = u32::MAX;
 
 struct Emitter<'a> {
-    ast: &'a mut Ast,
+    ast: &'a Ast,
     insts: Vec<Inst>,
     loops: Vec<Loop>,
     tasks: Vec<Task>,
@@ -90,8 +90,8 @@ struct Emitter<'a> {
     slots: u32,
 }
 
-/// Makes the program. Adds to the tree's classes those of single characters under a quantifier.
-pub(super) fn emit(ast: &mut Ast) -> Program {
+/// Makes the program.
+pub(super) fn emit(ast: &Ast) -> Program {
     let (pairs, slots) = slot_pairs(ast);
     let root = ast.root;
     let size = ast.nodes.len() + 1;
@@ -244,15 +244,7 @@ impl Emitter<'_> {
     }
 
     fn repeat(&mut self, repeat: Repeat, back: bool) {
-        let Repeat { body, min, max, greedy, groups } = repeat;
-        let class = match self.ast.node(body) {
-            Node::Class(class) => Some(class),
-            Node::Char(code) => {
-                self.ast.classes.push(Class::of(code));
-                Some(index(self.ast.classes.len() - 1))
-            }
-            _ => None,
-        };
+        let Repeat { body, min, max, greedy, groups, class } = repeat;
         let here = self.here();
         if let Some(class) = class {
             let mode = if greedy { Mode::Greedy } else { Mode::Lazy };

@@ -122,7 +122,7 @@ impl Maker<'_> {
                 self.quantifier(true);
             }
             10 => self.out += self.random.pick(&["^", "$", "\\b", "\\B"]),
-            11 => {
+            11 | 12 => {
                 let number = 1 + self.random.below(self.groups.max(1) + 1);
                 if self.names > 0 && self.random.one_in(3) {
                     let name = self.random.below(self.names);
@@ -132,8 +132,8 @@ impl Maker<'_> {
                 }
                 self.quantifier(false);
             }
-            12 => self.escape(),
-            13..=15 => self.character(),
+            13 => self.escape(),
+            14 | 15 => self.character(),
             16 | 17 => self.group("(", depth),
             18 => {
                 if self.random.one_in(3) {
