@@ -43,8 +43,15 @@ pub(super) enum Node {
     Anchor(Anchor),
     /// A back-reference to this capture group.
     Back(u32),
-    Capture { group: u32, body: NodeId },
-    Look { behind: bool, negate: bool, body: NodeId },
+    Capture {
+        group: u32,
+        body: NodeId,
+    },
+    Look {
+        behind: bool,
+        negate: bool,
+        body: NodeId,
+    },
     /// Index in [`Ast::repeats`].
     Repeat(u32),
     /// Children in [`Ast::children`].

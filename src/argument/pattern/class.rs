@@ -131,6 +131,12 @@ impl Class {
         }
     }
 
+    /// The ranges and sets that the class keeps.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.ranges.len() + self.sets.len()
+    }
+
     /// Whether the two classes surely share no code point.
     pub(super) fn is_disjoint(&self, other: &Class) -> bool {
         let [low, high] = self.ascii;
@@ -147,14 +153,14 @@ fn find(ranges: &Ranges, code: u32) -> bool {
 /// A class in the making: the union of what is added. Most classes are ASCII, and need no memory of their own.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
-    ascii: u128,
+    ascii: [u64; 2],
     ranges: Vec<(u32, u32)>,
     sets: Vec<(PropertySet, bool)>,
 }
 
 impl Builder {
     pub(super) fn add(&mut self, low: u32, high: u32) {
-        self.ascii |= ascii_bits(low, high);
+        join(&mut self.ascii, ascii_bits(low, high));
         if high > 127 {
             self.ranges.push((low.max(128), high));
         }
@@ -178,8 +184,9 @@ impl Builder {
     pub(super) fn add_property(&mut self, set: PropertySet, complemented: bool) {
         if !self.sets.iter().any(|(s, c)| Arc::ptr_eq(s, &set) && *c == complemented) {
             let ranges = set.iter().take_while(|r| r.0 < 128);
-            let ascii = ranges.fold(0, |bits, range| bits | ascii_bits(range.0, range.1));
-            self.ascii |= if complemented { !ascii } else { ascii };
+            let mut ascii = [0; 2];
+            ranges.for_each(|range| join(&mut ascii, ascii_bits(range.0, range.1)));
+            join(&mut self.ascii, if complemented { ascii.map(|bits| !bits) } else { ascii });
             self.sets.push((set, complemented));
         }
     }
@@ -195,22 +202,24 @@ impl Builder {
                 joins
             });
         }
-        let ascii = if negated { !self.ascii } else { self.ascii };
-        Class {
-            ascii: [ascii as u64, (ascii >> 64) as u64],
-            negated,
-            ranges: self.ranges.into_boxed_slice(),
-            sets: self.sets.into_boxed_slice(),
-        }
+        let ascii = if negated { self.ascii.map(|bits| !bits) } else { self.ascii };
+        Class { ascii, negated, ranges: self.ranges.into_boxed_slice(), sets: self.sets.into_boxed_slice() }
     }
 }
 
 /// The ASCII part of a range, one bit per code point.
-fn ascii_bits(low: u32, high: u32) -> u128 {
-    if low > 127 {
-        return 0;
-    }
-    (u128::MAX >> (127 - (high.min(127) - low))) << low
+fn ascii_bits(low: u32, high: u32) -> [u64; 2] {
+    // The bits from `low` to `high` of the word that starts at `base`.
+    let word = |base: u32| {
+        let (low, high) = (low.max(base), high.min(base + 63));
+        if low > high { 0 } else { (u64::MAX >> (63 - (high - low))) << (low - base) }
+    };
+    [word(0), word(64)]
+}
+
+fn join(bits: &mut [u64; 2], more: [u64; 2]) {
+    bits[0] |= more[0];
+    bits[1] |= more[1];
 }
 
 #[cfg(test)]
@@ -225,7 +234,9 @@ mod tests {
         }
         let class = builder.finish(false);
         assert_eq!(&*class.ranges, &[(0x100, 0x300)]);
-        for (code, expected) in [(0x60, false), (0x61, true), (0x66, true), (0x67, false), (0x300, true), (0x301, false)] {
+        for (code, expected) in
+            [(0x60, false), (0x61, true), (0x66, true), (0x67, false), (0x300, true), (0x301, false)]
+        {
             assert_eq!(class.has(code), expected, "{code:x}");
         }
         let mut builder = Builder::default();
@@ -239,7 +250,13 @@ mod tests {
     #[test]
     fn named_classes_are_javascripts() {
         let space = Class::named(Named::Space, false);
-        assert!(space.has(0xFEFF) && space.has(0x2028) && space.has(0xB) && !space.has(0x85) && !space.has(0x180E));
+        assert!(
+            space.has(0xFEFF)
+                && space.has(0x2028)
+                && space.has(0xB)
+                && !space.has(0x85)
+                && !space.has(0x180E)
+        );
         let dot = Class::named(Named::LineEnd, true);
         assert!(dot.has(0x85) && dot.has(0xB) && !dot.has(0x2029) && !dot.has(0xD));
         assert!(!Class::named(Named::Digit, false).has(0x0661));

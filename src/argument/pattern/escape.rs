@@ -19,10 +19,16 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         match self.peek() {
-            Some(b'b') => return self.anchor(Anchor::WordBoundary).map(|()| None),
-            Some(b'B') => return self.anchor(Anchor::NotWordBoundary).map(|()| None),
+            Some(b'b') => {
+                self.anchor(Anchor::WordBoundary);
+                return Ok(None);
+            }
+            Some(b'B') => {
+                self.anchor(Anchor::NotWordBoundary);
+                return Ok(None);
+            }
             Some(b'1'..=b'9') => {
-                if let Some(node) = self.numbered_back(start)? {
+                if let Some(node) = self.numbered_back(start) {
                     return Ok(Some(node));
                 }
             }
@@ -52,13 +58,13 @@ impl Parser<'_> {
     }
 
     /// `\1` and up. Without `u`, a number above the count of groups is no reference.
-    fn numbered_back(&mut self, start: usize) -> Result<Option<NodeId>, PatternError> {
-        let Some((group, behind)) = self.decimal(self.at) else { return Ok(None) };
+    fn numbered_back(&mut self, start: usize) -> Option<NodeId> {
+        let (group, behind) = self.decimal(self.at)?;
         if self.unicode || group <= self.scan().0 {
             self.at = behind;
-            return Ok(Some(self.back(group, start)));
+            return Some(self.back(group, start));
         }
-        Ok(None)
+        None
     }
 
     /// `\d \D \w \W \s \S` and, with `u`, `\p{…} \P{…}`.
@@ -103,7 +109,9 @@ impl Parser<'_> {
             b'c' => match self.peek() {
                 Some(letter) if letter.is_ascii_alphabetic() => self.control(letter),
                 _ if unicode => return Err(invalid),
-                Some(letter) if in_brackets && (letter.is_ascii_digit() || letter == b'_') => self.control(letter),
+                Some(letter) if in_brackets && (letter.is_ascii_digit() || letter == b'_') => {
+                    self.control(letter)
+                }
                 _ => {
                     // The backslash stands for itself, and the `c` is read again.
                     self.at = start;
@@ -175,10 +183,12 @@ impl Parser<'_> {
         }
         let code = self.hexadecimal(4)?;
         let behind = self.at;
-        if unicode && self.eat(b'\\') && self.eat(b'u') {
-            if let Some(pair) = self.hexadecimal(4).and_then(|low| text::join_pair(code, low)) {
-                return Some(pair);
-            }
+        if unicode
+            && self.eat(b'\\')
+            && self.eat(b'u')
+            && let Some(pair) = self.hexadecimal(4).and_then(|low| text::join_pair(code, low))
+        {
+            return Some(pair);
         }
         self.at = behind;
         Some(code)
@@ -215,7 +225,8 @@ impl Parser<'_> {
                     (code, self.at) = (pair, behind);
                 }
             }
-            let fits = if name.is_empty() { property::starts_name(code) } else { property::continues_name(code) };
+            let fits =
+                if name.is_empty() { property::starts_name(code) } else { property::continues_name(code) };
             if !fits {
                 return Err(invalid);
             }

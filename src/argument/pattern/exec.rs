@@ -18,17 +18,42 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 enum Frame {
     /// Go on there.
-    Branch { pc: u32, pos: u32 },
+    Branch {
+        pc: u32,
+        pos: u32,
+    },
     /// A greedy run may give back one more member, until `low`.
-    Give { run: u32, pos: u32, low: u32 },
+    Give {
+        run: u32,
+        pos: u32,
+        low: u32,
+    },
     /// A lazy run of `count` members may take one more.
-    Take { run: u32, pos: u32, count: u32 },
+    Take {
+        run: u32,
+        pos: u32,
+        count: u32,
+    },
     /// A lazy loop may do one more iteration.
-    Iterate { id: u32, pos: u32 },
-    Loop { id: u32, count: u32, start: u32 },
-    Slot { slot: u32, old: u32 },
+    Iterate {
+        id: u32,
+        pos: u32,
+    },
+    Loop {
+        id: u32,
+        count: u32,
+        start: u32,
+    },
+    Slot {
+        slot: u32,
+        old: u32,
+    },
     /// The look-around at `pc` started at `pos`, inside the one at frame `outer`.
-    Look { pc: u32, pos: u32, outer: u32 },
+    Look {
+        pc: u32,
+        pos: u32,
+        outer: u32,
+    },
 }
 
 /// How far a loop is: iterations done before this one, and where this one started.
@@ -120,11 +145,11 @@ impl Machine<'_, '_, '_, '_> {
                     Some((read, at)) if read == code => Some(at),
                     _ => None,
                 },
-                Some(Inst::Class { class, back }) => match (self.read(pos, back), self.class(class)) {
-                    (Some((code, at)), Some(class)) if class.has(code) => Some(at),
-                    _ => None,
-                },
-                Some(Inst::Literal { span, back }) => self.equal(span.of(&self.ast.literals), pos, back),
+                Some(Inst::Class { class, back }) => self.member(class, pos, back)?,
+                Some(Inst::Literal { span, back }) => {
+                    self.meter.tick(u64::from(span.len) / 64)?;
+                    self.equal(span.of(&self.ast.literals), pos, back)
+                }
                 Some(Inst::Anchor(anchor)) => holds(anchor, self.text, pos as usize).then_some(pos),
                 Some(Inst::Match) => return Ok(true),
                 Some(inst) => match self.step(inst, pc, pos)? {
@@ -149,7 +174,9 @@ impl Machine<'_, '_, '_, '_> {
     /// The instructions that do more than look at the text.
     fn step(&mut self, inst: Inst, pc: u32, pos: u32) -> Result<Flow, Stop> {
         match inst {
-            Inst::Run { class, min, max, mode, back } => return self.start_run(pc, pos, (class, min, max), mode, back),
+            Inst::Run { class, min, max, mode, back } => {
+                return self.start_run(pc, pos, (class, min, max), mode, back);
+            }
             Inst::Back { slot, back } => return self.back(pc, pos, slot, back),
             Inst::Split { first, second } => {
                 self.push(Frame::Branch { pc: second, pos })?;
@@ -166,20 +193,28 @@ impl Machine<'_, '_, '_, '_> {
                 self.push(Frame::Look { pc, pos, outer })?;
             }
             Inst::LookEnd { negate } => return self.end_look(pc, negate),
-            Inst::Char { .. } | Inst::Class { .. } | Inst::Literal { .. } | Inst::Anchor(_) | Inst::Match => {}
+            Inst::Char { .. } | Inst::Class { .. } | Inst::Literal { .. } | Inst::Anchor(_) | Inst::Match => {
+            }
         }
         Ok(Flow::Go(pc + 1, pos))
     }
 
     #[inline]
     fn read(&self, pos: u32, back: bool) -> Option<(u32, u32)> {
-        let read = if back { text::previous(self.text, pos as usize) } else { text::next(self.text, pos as usize) };
+        let read =
+            if back { text::previous(self.text, pos as usize) } else { text::next(self.text, pos as usize) };
         read.map(|(code, at)| (code, offset(at)))
     }
 
+    /// The position behind a member of `class`, if one comes next.
     #[inline]
-    fn class(&self, class: u32) -> Option<&Class> {
-        self.ast.classes.get(class as usize)
+    fn member(&mut self, class: u32, pos: u32, back: bool) -> Result<Option<u32>, Stop> {
+        let Some(class) = self.ast.classes.get(class as usize) else { return Ok(None) };
+        self.meter.tick(class.cost() - 1)?;
+        Ok(match self.read(pos, back) {
+            Some((code, at)) if class.has(code) => Some(at),
+            _ => None,
+        })
     }
 
     /// The position behind `bytes`, if they come next.
@@ -216,17 +251,24 @@ impl Machine<'_, '_, '_, '_> {
         (slots.start..slots.start + slots.len).try_for_each(|slot| self.set_slot(slot, NONE))
     }
 
-    fn start_run(&mut self, pc: u32, pos: u32, run: (u32, u32, u32), mode: Mode, back: bool) -> Result<Flow, Stop> {
+    fn start_run(
+        &mut self,
+        pc: u32,
+        pos: u32,
+        run: (u32, u32, u32),
+        mode: Mode,
+        back: bool,
+    ) -> Result<Flow, Stop> {
         let (id, min, max) = run;
         let Some(class) = self.ast.classes.get(id as usize) else { return Ok(Flow::Fail) };
-        let (least, low) = self.members(class, pos, min, back);
-        let (more, at) = match mode {
+        let (least, low) = self.members(class, pos, min, back)?;
+        let (further, at) = match mode {
             _ if least < min => (0, low),
             Mode::Lazy => (0, low),
-            Mode::Greedy | Mode::Possessive => self.members(class, low, max - min, back),
+            Mode::Greedy | Mode::Possessive => self.members(class, low, max - min, back)?,
         };
-        let count = least + more;
-        self.meter.tick(u64::from(count) * class.cost() / 8)?;
+        let count = least + further;
+        self.meter.tick(u64::from(count) / 8)?;
         if count < min {
             return Ok(Flow::Fail);
         }
@@ -239,7 +281,7 @@ impl Machine<'_, '_, '_, '_> {
     }
 
     /// Reads up to `most` members of `class`: how many, and the position behind them.
-    fn members(&self, class: &Class, pos: u32, most: u32, back: bool) -> (u32, u32) {
+    fn members(&mut self, class: &Class, pos: u32, most: u32, back: bool) -> Result<(u32, u32), Stop> {
         let (mut count, mut at) = (0, pos);
         if !back {
             // The common case, byte by byte.
@@ -254,8 +296,9 @@ impl Machine<'_, '_, '_, '_> {
                 _ => break,
             }
             count += 1;
+            self.meter.tick(class.cost() / 2)?;
         }
-        (count, at)
+        Ok((count, at))
     }
 
     fn give(&mut self, run: u32, pos: u32, low: u32) -> Result<Flow, Stop> {
@@ -276,14 +319,14 @@ impl Machine<'_, '_, '_, '_> {
         let Some(Inst::Run { class, max, back, .. }) = self.program.insts.get(run as usize).copied() else {
             return Ok(Flow::Fail);
         };
-        match (self.read(pos, back), self.class(class)) {
-            (Some((code, at)), Some(class)) if class.has(code) => {
+        match self.member(class, pos, back)? {
+            Some(at) => {
                 if count + 1 < max {
                     self.push(Frame::Take { run, pos: at, count: count + 1 })?;
                 }
                 Ok(Flow::Go(run + 1, at))
             }
-            _ => Ok(Flow::Fail),
+            None => Ok(Flow::Fail),
         }
     }
 
@@ -354,7 +397,10 @@ impl Machine<'_, '_, '_, '_> {
     /// The body of the innermost look-around has matched.
     fn end_look(&mut self, pc: u32, negate: bool) -> Result<Flow, Stop> {
         let height = self.look as usize;
-        let Some(Frame::Look { pos, outer, .. }) = self.frames.get(height).copied() else { return Ok(Flow::Fail) };
+        let Some(Frame::Look { pos, outer, .. }) = self.frames.get(height).copied() else {
+            return Ok(Flow::Fail);
+        };
+        self.meter.tick((self.frames.len() - height) as u64 / 4)?;
         if negate {
             while self.frames.len() > height {
                 if let Some(frame) = self.frames.pop() {

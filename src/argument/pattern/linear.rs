@@ -15,8 +15,15 @@ use super::text;
 const MAX_INTERVALS: usize = 1 << 21;
 
 /// Whether the pattern matches anywhere in `text`. `anchored`: only at the start can a match begin.
-pub(super) fn search(nfa: &Nfa, ast: &Ast, text: &[u8], anchored: bool, meter: Meter<'_, '_>) -> Result<bool, Stop> {
-    let mut runner = Runner { ast, text, tables: vec![Table::default(); nfa.looks.len()], pending: Vec::new(), meter };
+pub(super) fn search(
+    nfa: &Nfa,
+    ast: &Ast,
+    text: &[u8],
+    anchored: bool,
+    meter: Meter<'_, '_>,
+) -> Result<bool, Stop> {
+    let mut runner =
+        Runner { ast, text, tables: vec![Table::default(); nfa.looks.len()], pending: Vec::new(), meter };
     runner.meter.tick(nfa.cost)?;
     // A look-around asks only those of higher numbers.
     for (number, look) in nfa.looks.iter().enumerate().rev() {
@@ -159,8 +166,13 @@ impl Runner<'_, '_, '_, '_> {
         let mut intervals = 0;
         for state in &current {
             if let Some((run, counter)) = run_of(automaton, &mut walk.counters, *state) {
-                if has(run.class, &mut steps) { counter.advance(read, run) } else { counter.clear() }
+                if has(run.class, &mut steps) {
+                    counter.advance(read, run);
+                } else {
+                    counter.clear();
+                }
                 intervals += counter.len();
+                steps += 2;
             }
         }
         if intervals > MAX_INTERVALS {
@@ -240,7 +252,11 @@ fn enter(tables: &[Table], text: &[u8], pending: &mut Vec<u32>, walk: &mut Walk<
 }
 
 /// The run that a state stands for, and its counter.
-fn run_of<'a>(automaton: &'a Automaton, counters: &'a mut [Counter], state: u32) -> Option<(&'a Run, &'a mut Counter)> {
+fn run_of<'a>(
+    automaton: &'a Automaton,
+    counters: &'a mut [Counter],
+    state: u32,
+) -> Option<(&'a Run, &'a mut Counter)> {
     let Some(State::Run(run)) = automaton.states.get(state as usize) else { return None };
     Some((automaton.runs.get(*run as usize)?, counters.get_mut(*run as usize)?))
 }

@@ -23,9 +23,9 @@ mod parse;
 mod prefilter;
 mod program;
 mod property;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

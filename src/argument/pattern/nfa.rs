@@ -23,7 +23,10 @@ pub(super) enum State {
     Jump(u32),
     Anchor(Anchor),
     /// Passes where the look-around of this number holds, or where it does not, if `negate`.
-    Look { look: u32, negate: bool },
+    Look {
+        look: u32,
+        negate: bool,
+    },
     Match,
 }
 
@@ -59,15 +62,27 @@ pub(super) struct LookProgram {
     pub(super) behind: bool,
 }
 
+#[derive(Clone, Copy)]
 enum Task {
     Node(NodeId),
     Jump(u32),
-    Arms { rest: Span, chain: u32 },
-    ArmEnd { split: u32, rest: Span, chain: u32 },
+    Arms {
+        rest: Span,
+        chain: u32,
+    },
+    ArmEnd {
+        split: u32,
+        rest: Span,
+        chain: u32,
+    },
     Close(u32),
     Exit(u32),
     /// So many copies of the body that must match are still to be made, then so many that may.
-    Copies { body: NodeId, must: u32, may: u32 },
+    Copies {
+        body: NodeId,
+        must: u32,
+        may: u32,
+    },
     Star(NodeId),
 }
 

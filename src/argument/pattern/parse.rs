@@ -18,7 +18,10 @@ enum Group {
     /// `(?:…)`, and the whole pattern.
     Plain,
     Capture(u32),
-    Look { behind: bool, negate: bool },
+    Look {
+        behind: bool,
+        negate: bool,
+    },
 }
 
 /// A group that is not closed yet.
@@ -53,7 +56,8 @@ pub(super) struct Parser<'s> {
     highest_back: (u32, usize),
     /// How many groups there are in all and whether one has a name, once it was asked.
     scanned: Option<(u32, bool)>,
-    named_classes: [[Option<u32>; 2]; Named::COUNT],
+    named_classes: [Option<u32>; 2 * Named::COUNT],
+    singles: [Option<u32>; 128],
 }
 
 /// Parses `source`: WTF-8, or, without `u`, what [`text::split_pairs`] makes of it.
@@ -71,7 +75,8 @@ pub(super) fn parse(source: &[u8], unicode: bool) -> Result<Ast, PatternError> {
         inside: Vec::new(),
         highest_back: (0, 0),
         scanned: None,
-        named_classes: Default::default(),
+        named_classes: [None; 2 * Named::COUNT],
+        singles: [None; 128],
     };
     parser.ast.nodes.reserve(source.len().min(64));
     parser.ast.nullable.reserve(source.len().min(64));
@@ -114,8 +119,14 @@ impl Parser<'_> {
             }
             Some(b'(') => return self.open_group(),
             Some(b')') => return self.close_group(),
-            Some(b'^') => return self.anchor(Anchor::Start),
-            Some(b'$') => return self.anchor(Anchor::End),
+            Some(b'^') => {
+                self.anchor(Anchor::Start);
+                return Ok(());
+            }
+            Some(b'$') => {
+                self.anchor(Anchor::End);
+                return Ok(());
+            }
             Some(b'\\') => match self.atom_escape()? {
                 Some(node) => node,
                 None => return Ok(()),
@@ -141,21 +152,21 @@ impl Parser<'_> {
         self.push_quantified(node, groups_before)
     }
 
-    pub(super) fn anchor(&mut self, anchor: Anchor) -> Result<(), PatternError> {
+    pub(super) fn anchor(&mut self, anchor: Anchor) {
         self.at += 1;
         let node = self.ast.add(Node::Anchor(anchor), true);
         self.terms.push(node);
-        Ok(())
     }
 
     /// The node of a named class; each is made once.
     pub(super) fn named_class(&mut self, named: Named, negated: bool) -> NodeId {
-        let known = self.named_classes.get(named as usize).and_then(|pair| pair[usize::from(negated)]);
+        let place = 2 * named as usize + usize::from(negated);
+        let known = self.named_classes.get(place).copied().flatten();
         let class = known.unwrap_or_else(|| {
             let class = index(self.ast.classes.len());
             self.ast.classes.push(Class::named(named, negated));
-            if let Some(pair) = self.named_classes.get_mut(named as usize) {
-                pair[usize::from(negated)] = Some(class);
+            if let Some(known) = self.named_classes.get_mut(place) {
+                *known = Some(class);
             }
             class
         });
@@ -163,14 +174,26 @@ impl Parser<'_> {
     }
 
     pub(super) fn class(&mut self, class: Class) -> NodeId {
-        let node = match class.single() {
-            Some(code) => Node::Char(code),
-            None => {
-                self.ast.classes.push(class);
-                Node::Class(index(self.ast.classes.len() - 1))
-            }
+        let node = if let Some(code) = class.single() {
+            Node::Char(code)
+        } else {
+            self.ast.classes.push(class);
+            Node::Class(index(self.ast.classes.len() - 1))
         };
         self.ast.add(node, false)
+    }
+
+    /// The class of one character; those of ASCII are made once.
+    fn single(&mut self, code: u32) -> u32 {
+        if let Some(Some(known)) = self.singles.get(code as usize) {
+            return *known;
+        }
+        let class = index(self.ast.classes.len());
+        self.ast.classes.push(Class::of(code));
+        if let Some(place) = self.singles.get_mut(code as usize) {
+            *place = Some(class);
+        }
+        class
     }
 
     fn open_group(&mut self) -> Result<(), PatternError> {
@@ -253,7 +276,12 @@ impl Parser<'_> {
         let mut at = from;
         let mut nullable = true;
         while let Some(term) = self.terms.get(at).copied() {
-            let run = self.terms.iter().skip(at).take_while(|t| matches!(self.ast.node(**t), Node::Char(_))).count();
+            let run = self
+                .terms
+                .iter()
+                .skip(at)
+                .take_while(|t| matches!(self.ast.node(**t), Node::Char(_)))
+                .count();
             let child = if run < 2 { term } else { self.literal(at, run) };
             at += run.max(1);
             nullable &= self.ast.is_nullable(child);
@@ -341,10 +369,7 @@ impl Parser<'_> {
         } else {
             let class = match self.ast.node(body) {
                 Node::Class(class) => Some(class),
-                Node::Char(code) => {
-                    self.ast.classes.push(Class::of(code));
-                    Some(index(self.ast.classes.len() - 1))
-                }
+                Node::Char(code) => Some(self.single(code)),
                 _ => None,
             };
             self.ast.repeats.push(Repeat { body, min, max, greedy, groups, class });

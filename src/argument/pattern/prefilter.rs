@@ -1,6 +1,7 @@
 //! Where a match can start at all, judged by a program's first instructions.
 
 use super::ast::{Anchor, Ast};
+use super::class::Class;
 use super::program::{Inst, Loop};
 use super::text;
 
@@ -32,7 +33,8 @@ impl Prefilter {
                     count += 1;
                 }
             };
-            let class = |class: u32| ast.classes.get(class as usize).map_or([u64::MAX; 4], |c| c.first_bytes());
+            let class =
+                |class: u32| ast.classes.get(class as usize).map_or([u64::MAX; 4], Class::first_bytes);
             match insts.get(pc as usize).copied() {
                 Some(Inst::Char { code, .. }) => add(&mut bytes, first_byte(code)),
                 Some(Inst::Literal { span, .. }) => {
@@ -46,7 +48,8 @@ impl Prefilter {
                     push(pc + 1);
                 }
                 Some(Inst::Anchor(Anchor::Start)) => anchored = true,
-                Some(Inst::Anchor(_) | Inst::Save(_) | Inst::Reset(_)) => push(pc + 1),
+                // The body of a loop may be empty: what comes behind the loop counts too.
+                Some(Inst::Anchor(_) | Inst::Save(_) | Inst::Reset(_) | Inst::LoopAgain(_)) => push(pc + 1),
                 // What a look-around demands is not used: it can only make the answer too wide.
                 Some(Inst::Jump(to) | Inst::Look { after: to, .. }) => push(to),
                 Some(Inst::Split { first, second }) => {
@@ -62,9 +65,9 @@ impl Prefilter {
                     }
                     None => return Prefilter::Anywhere,
                 },
-                // The body may be empty: what comes behind the loop counts too.
-                Some(Inst::LoopAgain(_)) => push(pc + 1),
-                Some(Inst::Back { .. } | Inst::LookEnd { .. } | Inst::Match) | None => return Prefilter::Anywhere,
+                Some(Inst::Back { .. } | Inst::LookEnd { .. } | Inst::Match) | None => {
+                    return Prefilter::Anywhere;
+                }
             }
         }
         match (count, anchored, bytes) {

@@ -19,16 +19,37 @@ pub(super) enum Mode {
 /// One instruction; without a jump of its own it goes on with the next. `back`: matches leftwards.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Inst {
-    Char { code: u32, back: bool },
-    Literal { span: Span, back: bool },
-    Class { class: u32, back: bool },
+    Char {
+        code: u32,
+        back: bool,
+    },
+    Literal {
+        span: Span,
+        back: bool,
+    },
+    Class {
+        class: u32,
+        back: bool,
+    },
     /// `min` to `max` members of a class.
-    Run { class: u32, min: u32, max: u32, mode: Mode, back: bool },
+    Run {
+        class: u32,
+        min: u32,
+        max: u32,
+        mode: Mode,
+        back: bool,
+    },
     Anchor(Anchor),
     /// What the slots `slot` and `slot + 1` hold.
-    Back { slot: u32, back: bool },
+    Back {
+        slot: u32,
+        back: bool,
+    },
     /// Goes on at `first`, and at `second` if that fails.
-    Split { first: u32, second: u32 },
+    Split {
+        first: u32,
+        second: u32,
+    },
     Jump(u32),
     Save(u32),
     /// Forgets these slots.
@@ -37,8 +58,13 @@ pub(super) enum Inst {
     LoopEnter(u32),
     LoopAgain(u32),
     /// A look-around whose body starts behind this; `after` is behind its `LookEnd`.
-    Look { after: u32, negate: bool },
-    LookEnd { negate: bool },
+    Look {
+        after: u32,
+        negate: bool,
+    },
+    LookEnd {
+        negate: bool,
+    },
     Match,
 }
 
@@ -62,20 +88,39 @@ pub(super) struct Program {
     pub(super) prefilter: Prefilter,
 }
 
+#[derive(Clone, Copy)]
 enum Task {
     Node(NodeId, bool),
     Emit(Inst),
     /// The alternatives still to be made, and the last of the jumps to their common end.
-    Arms { rest: Span, chain: u32, back: bool },
-    ArmEnd { split: u32, rest: Span, chain: u32, back: bool },
+    Arms {
+        rest: Span,
+        chain: u32,
+        back: bool,
+    },
+    ArmEnd {
+        split: u32,
+        rest: Span,
+        chain: u32,
+        back: bool,
+    },
     /// Sends the chain of jumps here.
     Close(u32),
     /// Sends the exit of this split here.
-    Exit { split: u32, greedy: bool },
+    Exit {
+        split: u32,
+        greedy: bool,
+    },
     /// The choice behind a body that must match once: again, or on.
-    Again { body: u32, greedy: bool },
+    Again {
+        body: u32,
+        greedy: bool,
+    },
     LoopEnd(u32),
-    LookEnd { look: u32, negate: bool },
+    LookEnd {
+        look: u32,
+        negate: bool,
+    },
 }
 
 const NO_JUMP: u32 = u32::MAX;
@@ -85,47 +130,53 @@ struct Emitter<'a> {
     insts: Vec<Inst>,
     loops: Vec<Loop>,
     tasks: Vec<Task>,
-    /// For each group its slot pair: only referenced groups have one. Empty without references.
-    pairs: Vec<Option<u32>>,
-    slots: u32,
+    /// For each group, and one more, the slots of the referenced groups before it: only those have any.
+    /// Empty without references.
+    slots_before: Vec<u32>,
 }
 
 /// Makes the program.
 pub(super) fn emit(ast: &Ast) -> Program {
-    let (pairs, slots) = slot_pairs(ast);
     let root = ast.root;
     let size = ast.nodes.len() + 1;
-    let mut emitter =
-        Emitter { ast, insts: Vec::with_capacity(size), loops: Vec::new(), tasks: Vec::new(), pairs, slots };
+    let mut emitter = Emitter {
+        ast,
+        insts: Vec::with_capacity(size),
+        loops: Vec::new(),
+        tasks: Vec::new(),
+        slots_before: slots_before(ast),
+    };
     emitter.tasks.push(Task::Emit(Inst::Match));
     emitter.tasks.push(Task::Node(root, false));
     while let Some(task) = emitter.tasks.pop() {
         emitter.perform(task);
     }
-    let Emitter { mut insts, loops, slots, .. } = emitter;
+    let slots = emitter.slots_before.last().copied().unwrap_or(0);
+    let Emitter { mut insts, loops, .. } = emitter;
     make_possessive(&mut insts, &ast.classes, &ast.literals);
     let prefilter = Prefilter::of(&insts, &loops, ast);
     Program { insts, loops, slots, prefilter }
 }
 
-fn slot_pairs(ast: &Ast) -> (Vec<Option<u32>>, u32) {
+fn slots_before(ast: &Ast) -> Vec<u32> {
     if !ast.has_back {
-        return (Vec::new(), 0);
+        return Vec::new();
     }
-    let mut pairs = vec![None; ast.groups as usize + 1];
+    let mut before = vec![0; ast.groups as usize + 2];
     for node in &ast.nodes {
-        if let Node::Back(group) = node
-            && let Some(pair) = pairs.get_mut(*group as usize)
+        // Group 0, the whole match, cannot be referred to.
+        if let Node::Back(group @ 1..) = node
+            && let Some(own) = before.get_mut(*group as usize + 1)
         {
-            *pair = Some(0);
+            *own = 2;
         }
     }
-    let mut slots = 0;
-    for pair in pairs.iter_mut().flatten() {
-        *pair = slots;
-        slots += 2;
+    let mut sum = 0;
+    for own in &mut before {
+        sum += *own;
+        *own = sum;
     }
-    (pairs, slots)
+    before
 }
 
 impl Emitter<'_> {
@@ -199,8 +250,10 @@ impl Emitter<'_> {
         self.tasks.push(Task::Node(arm, back));
     }
 
+    /// The first slot of a group that is referred to.
     fn pair(&self, group: u32) -> Option<u32> {
-        self.pairs.get(group as usize).copied().flatten()
+        let slots = self.slots_of(Span { start: group.checked_sub(1)?, len: 1 });
+        (slots.len > 0).then_some(slots.start)
     }
 
     fn node(&mut self, id: NodeId, back: bool) {
@@ -278,19 +331,18 @@ impl Emitter<'_> {
 
     /// The slots of the referenced groups among `groups`, which lie together.
     fn slots_of(&self, groups: Span) -> Span {
-        let inside = Span { start: groups.start + 1, len: groups.len }.of(&self.pairs);
-        let mut referenced = inside.iter().flatten();
-        match referenced.next() {
-            Some(start) => Span { start: *start, len: 2 * (1 + index(referenced.count())) },
-            None => Span { start: 0, len: 0 },
-        }
+        let before = |group: u32| self.slots_before.get(group as usize).copied().unwrap_or(0);
+        let start = before(groups.start + 1);
+        Span { start, len: before(groups.start + 1 + groups.len) - start }
     }
 }
 
 /// Marks each greedy run that what follows it cannot want back.
 fn make_possessive(insts: &mut [Inst], classes: &[Class], literals: &[u8]) {
     for at in 0..insts.len() {
-        let Some(Inst::Run { class, mode: Mode::Greedy, back, .. }) = insts.get(at).copied() else { continue };
+        let Some(Inst::Run { class, mode: Mode::Greedy, back, .. }) = insts.get(at).copied() else {
+            continue;
+        };
         let Some(class) = classes.get(class as usize) else { continue };
         if refuses(insts, at + 1, class, back, classes, literals)
             && let Some(Inst::Run { mode, .. }) = insts.get_mut(at)
@@ -301,7 +353,14 @@ fn make_possessive(insts: &mut [Inst], classes: &[Class], literals: &[u8]) {
 }
 
 /// Whether the instruction at `at` fails wherever a member of `class` comes next (before, if `back`).
-fn refuses(insts: &[Inst], mut at: usize, class: &Class, back: bool, classes: &[Class], literals: &[u8]) -> bool {
+fn refuses(
+    insts: &[Inst],
+    mut at: usize,
+    class: &Class,
+    back: bool,
+    classes: &[Class],
+    literals: &[u8],
+) -> bool {
     while let Some(Inst::Save(_)) = insts.get(at) {
         at += 1;
     }

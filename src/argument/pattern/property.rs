@@ -24,9 +24,11 @@ enum Kind {
     Extensions,
 }
 
+type Name = (Kind, Box<[u8]>);
+
 /// The sets met so far. Walking ICU's tables for one takes up to some 100 µs, and a schema may come with
 /// every request. Only valid names get in, so the map is bounded by the names that exist (about a thousand).
-static MET: Mutex<BTreeMap<(Kind, Box<[u8]>), PropertySet>> = Mutex::new(BTreeMap::new());
+static MET: Mutex<BTreeMap<Name, PropertySet>> = Mutex::new(BTreeMap::new());
 
 /// The set that the text between the braces of `\p{…}` names.
 pub(super) fn look_up(expression: &[u8]) -> Option<PropertySet> {
@@ -113,17 +115,49 @@ pub(super) fn continues_name(code: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
     use super::*;
 
     #[test]
     fn names_are_exact() {
-        for name in ["L", "Lu", "Letter", "gc=Nd", "General_Category=punct", "Script=Greek", "sc=Grek", "scx=Zyyy",
-            "sc=Zzzz", "Emoji", "ASCII", "Any", "Assigned", "space", "Bidi_M", "CWKCF"] {
+        for name in [
+            "L",
+            "Lu",
+            "Letter",
+            "gc=Nd",
+            "General_Category=punct",
+            "Script=Greek",
+            "sc=Grek",
+            "scx=Zyyy",
+            "sc=Zzzz",
+            "Emoji",
+            "ASCII",
+            "Any",
+            "Assigned",
+            "space",
+            "Bidi_M",
+            "CWKCF",
+        ] {
             assert!(look_up(name.as_bytes()).is_some(), "{name}");
         }
-        for name in ["l", "letter", "gc=nd", "Greek", "sc=Afak", "sc=Hrkt", "Emoji=Yes", "sc=", "", "=L", "gc", "L=",
-            "Line_Break=AL", "Hyphen", "RGI_Emoji", "any"] {
+        for name in [
+            "l",
+            "letter",
+            "gc=nd",
+            "Greek",
+            "sc=Afak",
+            "sc=Hrkt",
+            "Emoji=Yes",
+            "sc=",
+            "",
+            "=L",
+            "gc",
+            "L=",
+            "Line_Break=AL",
+            "Hyphen",
+            "RGI_Emoji",
+            "any",
+        ] {
             assert!(look_up(name.as_bytes()).is_none(), "{name}");
         }
     }

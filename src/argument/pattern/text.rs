@@ -12,10 +12,10 @@ use std::borrow::Cow;
 #[inline]
 pub(super) fn next(text: &[u8], at: usize) -> Option<(u32, usize)> {
     let first = *text.get(at)?;
-    if first < 0x80 { Some((u32::from(first), at + 1)) } else { next_wide(text, at, first) }
+    if first < 0x80 { Some((u32::from(first), at + 1)) } else { Some(next_wide(text, at, first)) }
 }
 
-fn next_wide(text: &[u8], at: usize, first: u8) -> Option<(u32, usize)> {
+fn next_wide(text: &[u8], at: usize, first: u8) -> (u32, usize) {
     let follow = |offset: usize| text.get(at + offset).map_or(0, |b| u32::from(*b) & 0x3F);
     let (code, length) = match first {
         0xC0..=0xDF => ((u32::from(first) & 0x1F) << 6 | follow(1), 2),
@@ -23,7 +23,7 @@ fn next_wide(text: &[u8], at: usize, first: u8) -> Option<(u32, usize)> {
         0xF0..=0xFF => ((u32::from(first) & 0x07) << 18 | follow(1) << 12 | follow(2) << 6 | follow(3), 4),
         _ => (u32::from(first), 1),
     };
-    Some((code, (at + length).min(text.len())))
+    (code, (at + length).min(text.len()))
 }
 
 /// The code point that ends at `at` and the offset where it starts.
@@ -46,12 +46,17 @@ pub(super) fn step_back(text: &[u8], at: usize) -> Option<usize> {
 
 /// Appends `code` (a scalar value or a surrogate) in WTF-8.
 pub(super) fn push(out: &mut Vec<u8>, code: u32) {
-    let tail = |shift: u32| 0x80 | (code >> shift & 0x3F) as u8;
+    let [_, high, middle, low] = code.to_be_bytes();
+    let last = 0x80 | (low & 0x3F);
+    let second_last = 0x80 | ((middle & 0x0F) << 2) | (low >> 6);
     match code {
-        0..=0x7F => out.push(code as u8),
-        0x80..=0x7FF => out.extend([0xC0 | (code >> 6) as u8, tail(0)]),
-        0x800..=0xFFFF => out.extend([0xE0 | (code >> 12) as u8, tail(6), tail(0)]),
-        _ => out.extend([0xF0 | (code >> 18 & 7) as u8, tail(12), tail(6), tail(0)]),
+        0..=0x7F => out.push(low),
+        0x80..=0x7FF => out.extend([0xC0 | (middle << 2) | (low >> 6), last]),
+        0x800..=0xFFFF => out.extend([0xE0 | (middle >> 4), second_last, last]),
+        _ => {
+            let second = 0x80 | ((high & 0x03) << 4) | (middle >> 4);
+            out.extend([0xF0 | (high >> 2 & 0x07), second, second_last, last]);
+        }
     }
 }
 

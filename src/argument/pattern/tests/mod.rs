@@ -1,5 +1,11 @@
 //! Tests of whole patterns: by construct, by properties, and against Node and `regress`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::format_collect,
+    reason = "tests"
+)]
 
 mod bounds;
 mod constructs;
@@ -18,7 +24,7 @@ struct Answers {
 
 fn ask(pattern: &Pattern, text: &[u8], steps: u64) -> Answers {
     let units = pattern.units(text, &mut Budget::of_steps(u64::MAX)).unwrap();
-    let mut budget = || Budget::of_steps(steps);
+    let budget = || Budget::of_steps(steps);
     Answers {
         whole: pattern.is_match(text, &mut budget()).ok(),
         backtracking: pattern.backtrack(&units, &mut budget(), u64::MAX).ok(),
