@@ -7,7 +7,10 @@ pub mod argument;
 pub mod budget;
 #[cfg(feature = "server")]
 pub mod config;
+pub mod contract;
 pub mod dock;
+#[cfg(feature = "server")]
+pub mod explain;
 pub mod fault;
 pub mod json;
 #[cfg(feature = "server")]

@@ -3,6 +3,7 @@
 mod batch;
 mod check;
 mod config;
+mod explain;
 mod input;
 mod key;
 mod render;
@@ -51,6 +52,8 @@ enum Command {
     /// Look at a configuration
     #[command(subcommand)]
     Config(config::Command),
+    /// Say what an anchor, a rule or a code means
+    Explain(explain::Command),
     /// Make keys
     #[command(subcommand)]
     Key(key::Command),
@@ -62,6 +65,7 @@ pub(crate) fn run() -> Exit {
     match Cli::parse().command {
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
+        Command::Explain(command) => explain::run(&command),
         Command::Key(command) => key::run(&command),
     }
 }
