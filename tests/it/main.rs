@@ -4,4 +4,6 @@
 
 mod argument_cases;
 mod config;
+mod contract;
 mod data;
+mod tidy;
