@@ -31,6 +31,7 @@ use std::sync::Arc;
 use crate::budget::{Budget, Exhausted};
 use crate::json::{Document, Kind, Text, Value};
 use held::{Documents, Held, SUBMISSION};
+use schema::Types;
 use walk::Walk;
 
 /// How deep arguments and schemas may nest; `[]` is 1 (decision A4).
@@ -141,8 +142,9 @@ fn check_document<'a>(
         Origin::Text(repair) => (true, repair),
     };
     let met = if by_text { Met::of(document) } else { Met::default() };
-    // Raw text may be the text of the text: R5 at the root (decision B13).
-    let may_unwrap = by_text && root.kind() == Kind::String && !schema.root_types().admit(root);
+    // Raw text may be the text of the text: R5 at the root, to an object and nothing else (decision B13).
+    let types = schema.root_types();
+    let may_unwrap = by_text && root.kind() == Kind::String && types.has(Types::OBJECT) && !types.admit(root);
     if root.kind() != Kind::Object && !may_unwrap {
         return Err(Stop::Refused(Refusal::ArgumentsNotObject, met));
     }
@@ -152,7 +154,9 @@ fn check_document<'a>(
     let mut walk = Walk::new(schema, Documents::new(schema.source.clone(), document.clone()), budget);
     walk.met = met;
     walk.root(root, SUBMISSION)?;
-    if may_unwrap && walk.repairs.first().is_none_or(|repair| repair.rule != Rule::R5) {
+    let first = walk.repairs.first().filter(|repair| repair.rule == Rule::R5);
+    let unwrapped = first.and_then(|repair| repair.after).and_then(|after| walk.documents.value(after));
+    if may_unwrap && unwrapped.is_none_or(|value| value.kind() != Kind::Object) {
         return Err(Stop::Refused(Refusal::ArgumentsNotObject, walk.met));
     }
     Ok(Check::new(walk, node, repair))
