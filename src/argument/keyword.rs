@@ -242,12 +242,12 @@ impl Assertion {
         budget: &mut Budget<'_>,
     ) -> Result<bool, Exhausted> {
         let source = &schema.source;
-        let bound = |node: u32, holds: fn(std::cmp::Ordering) -> bool| match (
-            value.as_number(),
-            source.value_at(node).as_number(),
-        ) {
-            (Some(number), Some(bound)) => holds(number.compare(bound)),
-            _ => true,
+        let mut bound = |node: u32, holds: fn(std::cmp::Ordering) -> bool| {
+            let (Some(number), Some(bound)) = (value.as_number(), source.value_at(node).as_number()) else {
+                return Ok(true);
+            };
+            budget.spend(number.compare_steps(bound))?;
+            Ok(holds(number.compare(bound)))
         };
         let (items, members) = (value.kind() == Kind::Array, value.kind() == Kind::Object);
         Ok(match self {
@@ -262,10 +262,10 @@ impl Assertion {
                 (Some(text), Some(pattern)) => pattern.is_match(&text.decode(), budget)?,
                 _ => true,
             },
-            Assertion::Minimum(node) => bound(node, std::cmp::Ordering::is_ge),
-            Assertion::Maximum(node) => bound(node, std::cmp::Ordering::is_le),
-            Assertion::ExclusiveMinimum(node) => bound(node, std::cmp::Ordering::is_gt),
-            Assertion::ExclusiveMaximum(node) => bound(node, std::cmp::Ordering::is_lt),
+            Assertion::Minimum(node) => bound(node, std::cmp::Ordering::is_ge)?,
+            Assertion::Maximum(node) => bound(node, std::cmp::Ordering::is_le)?,
+            Assertion::ExclusiveMinimum(node) => bound(node, std::cmp::Ordering::is_gt)?,
+            Assertion::ExclusiveMaximum(node) => bound(node, std::cmp::Ordering::is_lt)?,
             Assertion::MinItems(least) => !items || len as u64 >= least,
             Assertion::MaxItems(most) => !items || len as u64 <= most,
             Assertion::UniqueItems => super::enumeration::all_unique(value, budget)?,

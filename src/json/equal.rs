@@ -21,12 +21,13 @@ pub(crate) fn equal(a: Value<'_>, b: Value<'_>, budget: &mut Budget<'_>) -> Resu
         Kind::Boolean => Ok(a.as_bool() == b.as_bool()),
         Kind::Number => {
             let (Some(a), Some(b)) = (a.as_number(), b.as_number()) else { return Ok(false) };
-            budget.spend(a.lexeme().len().min(b.lexeme().len()) as u64 / 16)?;
+            budget.spend(a.compare_steps(b))?;
             Ok(a.compare(b).is_eq())
         }
         Kind::String => {
             let (Some(a), Some(b)) = (a.as_text(), b.as_text()) else { return Ok(false) };
-            budget.spend(a.raw().len().min(b.raw().len()) as u64 / 64)?;
+            let per_step = if a.is_escaped() || b.is_escaped() { 4 } else { 64 };
+            budget.spend(a.raw().len().min(b.raw().len()) as u64 / per_step)?;
             Ok(a == b)
         }
         Kind::Array => {

@@ -49,6 +49,12 @@ impl<'d> Number<'d> {
         }
     }
 
+    /// The steps of a [`Budget`](crate::budget::Budget) that comparing costs: both numbers are read in full to
+    /// find where their digits begin and end, however short the other is.
+    pub(crate) fn compare_steps(self, other: Number<'_>) -> u64 {
+        (self.lexeme.len() + other.lexeme.len()) as u64 / 16
+    }
+
     /// The value as a count; `None` unless it is a whole number from 0. Saturates at `u64::MAX`, more than
     /// any length can be.
     #[must_use]

@@ -35,13 +35,53 @@ impl<'d> Text<'d> {
         self.raw
     }
 
-    /// Compares by the decoded bytes.
+    /// Compares by the decoded bytes, no further than the first difference: a long text beside many short ones
+    /// costs no more than they do.
     pub(crate) fn compare(self, other: Text<'_>) -> Ordering {
         if self.escaped || other.escaped {
-            self.decode().cmp(&other.decode())
+            // WTF-8 sorts as its code points do.
+            self.code_points().cmp(other.code_points())
         } else {
             self.raw.cmp(other.raw)
         }
+    }
+
+    /// Whether some characters are written as escapes.
+    pub(super) fn is_escaped(self) -> bool {
+        self.escaped
+    }
+
+    /// The code points of what [`Text::decode`] gives, read as they are asked for.
+    fn code_points(self) -> impl Iterator<Item = u32> + 'd {
+        let mut at = 0;
+        let mut read = move || {
+            let rest = self.raw.get(at..)?;
+            if self.escaped && rest.first() == Some(&b'\\') {
+                let (escape, len) = escape(self.raw, at)?;
+                at += len;
+                return Some(match escape {
+                    Escape::Character(character) => u32::from(character),
+                    Escape::Lone(unit) => u32::from(unit),
+                });
+            }
+            let (code, len) = code_point(rest)?;
+            at += len;
+            Some(code)
+        };
+        let mut ahead = None;
+        std::iter::from_fn(move || {
+            let code = ahead.take().or_else(&mut read)?;
+            if let 0xD800..=0xDBFF = code {
+                // Half of a pair by escape and half as it is are one character all the same.
+                match read() {
+                    Some(low @ 0xDC00..=0xDFFF) => {
+                        return Some(0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00));
+                    }
+                    next => ahead = next,
+                }
+            }
+            Some(code)
+        })
     }
 
     /// The number of code points; a lone surrogate is one (decision B4).
@@ -53,7 +93,7 @@ impl<'d> Text<'d> {
 
 impl PartialEq<[u8]> for Text<'_> {
     fn eq(&self, other: &[u8]) -> bool {
-        if self.escaped { *self.decode() == *other } else { self.raw == other }
+        self.compare(Text::plain(other)).is_eq()
     }
 }
 
@@ -162,22 +202,27 @@ fn push_raw(out: &mut Vec<u8>, more: &[u8]) {
 pub(crate) fn code_points(text: &[u8]) -> impl Iterator<Item = u32> + '_ {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (code, len) = match *rest {
-            [] => return None,
-            [a @ 0..0x80, ..] => (u32::from(a), 1),
-            [a @ 0..0xE0, b, ..] => (u32::from(a & 0x1F) << 6 | u32::from(b & 0x3F), 2),
-            [a @ 0..0xF0, b, c, ..] => {
-                (u32::from(a & 0xF) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F), 3)
-            }
-            [a, b, c, d, ..] => {
-                let high = u32::from(a & 0x7) << 18 | u32::from(b & 0x3F) << 12;
-                (high | u32::from(c & 0x3F) << 6 | u32::from(d & 0x3F), 4)
-            }
-            // Not WTF-8, which no string of a document is.
-            _ => (0xFFFD, rest.len()),
-        };
+        let (code, len) = code_point(rest)?;
         rest = rest.get(len..).unwrap_or_default();
         Some(code)
+    })
+}
+
+/// The code point that `rest` begins with, and how many bytes it takes.
+fn code_point(rest: &[u8]) -> Option<(u32, usize)> {
+    Some(match *rest {
+        [] => return None,
+        [a @ 0..0x80, ..] => (u32::from(a), 1),
+        [a @ 0..0xE0, b, ..] => (u32::from(a & 0x1F) << 6 | u32::from(b & 0x3F), 2),
+        [a @ 0..0xF0, b, c, ..] => {
+            (u32::from(a & 0xF) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F), 3)
+        }
+        [a, b, c, d, ..] => {
+            let high = u32::from(a & 0x7) << 18 | u32::from(b & 0x3F) << 12;
+            (high | u32::from(c & 0x3F) << 6 | u32::from(d & 0x3F), 4)
+        }
+        // Not WTF-8, which no string of a document is.
+        _ => (0xFFFD, rest.len()),
     })
 }
 
@@ -246,6 +291,39 @@ mod tests {
             let document = Document::parse_decoded(json.to_vec()).unwrap();
             assert_eq!(*document.root().as_text().unwrap().decode(), *text);
             assert_eq!(document.has_lone_surrogates(), std::str::from_utf8(text).is_err());
+        }
+    }
+
+    #[test]
+    fn compares_as_the_decoded_texts_do() {
+        let (high, low) = (surrogate(0xD83D), surrogate(0xDCA9));
+        let texts: Vec<Vec<u8>> = [
+            &b""[..],
+            b"a",
+            br"\u0061",
+            br"a\n",
+            b"b",
+            "\u{e9}".as_bytes(),
+            br"\u00e9x",
+            "\u{ffff}".as_bytes(),
+            "\u{1F4A9}".as_bytes(),
+            br"\ud83d\udca9",
+            br"\ud83d",
+            br"\ud83dx",
+            br"\udca9\ud83d",
+            &[&high[..], br"\udca9"].concat(),
+            &[br"\ud83d", &low[..]].concat(),
+            &high,
+        ]
+        .into_iter()
+        .map(|text| [b"\"", text, b"\""].concat())
+        .collect();
+        for (a, b) in texts.iter().flat_map(|a| texts.iter().map(move |b| (a, b))) {
+            let (a, b) =
+                (Document::parse_decoded(a.clone()).unwrap(), Document::parse_decoded(b.clone()).unwrap());
+            let (a, b) = (a.root().as_text().unwrap(), b.root().as_text().unwrap());
+            assert_eq!(a.compare(b), a.decode().cmp(&b.decode()), "{a:?} {b:?}");
+            assert_eq!(a == *b.decode(), a.decode() == b.decode(), "{a:?} {b:?}");
         }
     }
 
