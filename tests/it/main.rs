@@ -3,7 +3,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod argument_cases;
+mod argument_corners;
+mod argument_oracle;
+mod argument_properties;
+mod argument_reference;
+mod argument_suite;
+mod calls;
 mod config;
 mod contract;
 mod data;
 mod tidy;
+mod generate;
+mod hostile;
+mod json_node;
+mod json_suite;
+mod reference;
+mod schema_oracle;
