@@ -2,7 +2,7 @@
 //!
 //! [`check`] grades one blob against one compiled [`Schema`] and repairs it by the closed whitelist of nine
 //! mechanical [`Rule`]s; [`check_request`] does the same for a published body that brings its schema along.
-//! The engine is pure: it knows no clock and stops when its [`Budget`](crate::budget::Budget) is spent.
+//! The engine is pure: it knows no clock and stops when its [`Budget`] is spent.
 
 mod code;
 mod edits;

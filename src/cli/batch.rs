@@ -1,6 +1,6 @@
 //! `check --jsonl`: many submissions against one schema.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{BufWriter, Write as _};
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ pub(super) fn run(printer: &Printer<'_>, text: &[u8]) -> Result<Exit, Trouble> {
     Ok(exit)
 }
 
-fn cannot_write(error: std::io::Error) -> Trouble {
+fn cannot_write(error: impl Display) -> Trouble {
     Trouble::Environment(format!("cannot write the result: {error}"))
 }
 
@@ -108,7 +108,7 @@ impl Summary {
     }
 }
 
-impl std::fmt::Display for Summary {
+impl Display for Summary {
     #[allow(clippy::cast_precision_loss, reason = "a share for people to read")]
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "\n{:<14} {:>8} {:>7}", "verdict", "lines", "share")?;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use millwork_dock::argument::{
-    CRITERIA_ID, CRITERIA_VERSION, Check, DefectCode, DefectView, ReportTooLarge, Schema, SchemaRefusal,
-    Stop, Verdict,
+    CRITERIA_ID, CRITERIA_VERSION, Check, DefectCode, DefectView, ReportTooLarge, Rule, Schema,
+    SchemaRefusal, Stop, Verdict,
 };
-use millwork_dock::json::{Document, write_string};
+use millwork_dock::json::{Document, Value, write_string};
 
 use super::check::Format;
 
@@ -72,6 +72,15 @@ pub(super) fn text(
         }
         Err(Stop::Exhausted(_)) => return Ok("no verdict: the check outran its budget of steps\n".to_owned()),
     };
+    report(check, Some(schema), stamp)
+}
+
+/// The report for a person; without the schema it cannot say what would be accepted.
+pub(super) fn report(
+    check: &Check<'_>,
+    schema: Option<&Schema<'_>>,
+    stamp: &str,
+) -> Result<String, ReportTooLarge> {
     let mut out = check.verdict_line() + stamp + "\n";
     match check.verdict() {
         Verdict::Valid => {}
@@ -93,7 +102,7 @@ fn write_repairs(check: &Check<'_>, out: &mut String) -> Result<(), ReportTooLar
         out.push('\n');
         for (entry, rule) in diff.root().items().zip(check.rules()) {
             let member = |name: &str| entry.get(name.as_bytes());
-            let path = member("path").and_then(|path| path.as_text()).map(|path| path.decode().into_owned());
+            let path = member("path").and_then(Value::as_text).map(|path| path.decode().into_owned());
             let path = String::from_utf8_lossy(&path.unwrap_or_default()).into_owned();
             let shown = |name: &str| {
                 member(name).map_or(String::new(), |value| {
@@ -116,11 +125,12 @@ fn write_repairs(check: &Check<'_>, out: &mut String) -> Result<(), ReportTooLar
     Ok(())
 }
 
-fn write_defects(check: &Check<'_>, schema: &Schema<'_>, out: &mut String) {
+fn write_defects(check: &Check<'_>, schema: Option<&Schema<'_>>, out: &mut String) {
     out.push('\n');
     for defect in check.defects() {
         let (code, path) = (defect.code(), path_of(&defect));
-        let _ = writeln!(out, "  {path}\n      {}: {}", code.code(), wanted(code, defect.expected(schema)));
+        let wanted = schema.map_or(String::new(), |schema| wanted(code, defect.expected(schema)));
+        let _ = writeln!(out, "  {path}\n      {}{wanted}", code.code());
     }
 }
 
@@ -133,7 +143,7 @@ fn path_of(defect: &DefectView<'_>) -> String {
 /// What would be accepted.
 fn wanted(code: DefectCode, expected: Option<String>) -> String {
     let expected = cut(&expected.unwrap_or_default());
-    match code {
+    let what = match code {
         DefectCode::MissingRequired => "the schema requires this member".to_owned(),
         DefectCode::TypeMismatch => {
             format!("the type must be {expected}, and no repair leads there without guessing")
@@ -158,7 +168,8 @@ fn wanted(code: DefectCode, expected: Option<String>) -> String {
         DefectCode::InvalidJsonText => {
             "must be JSON, or become so by closing it (R1) and dropping trailing commas (R2)".to_owned()
         }
-    }
+    };
+    format!(": {what}")
 }
 
 /// One line of a batch, for a person.
@@ -167,7 +178,7 @@ pub(super) fn line(number: usize, result: &Result<Check<'_>, Stop>) -> String {
         Ok(check) => {
             let mut rest = String::new();
             if check.verdict() == Verdict::Repaired {
-                let rules: Vec<&str> = check.rules().map(|rule| rule.id()).collect();
+                let rules: Vec<&str> = check.rules().map(Rule::id).collect();
                 rest = cut(&rules.join(" "));
             }
             if let Some(first) = check.defects().next() {
@@ -184,10 +195,11 @@ pub(super) fn line(number: usize, result: &Result<Check<'_>, Stop>) -> String {
     format!("{number:>8}  {verdict:<12}  {rest}").trim_end().to_owned()
 }
 
-/// The beginning of a long text.
+/// The beginning of a long text, without characters that a terminal would obey.
 fn cut(text: &str) -> String {
+    let text = text.replace(char::is_control, "\u{fffd}");
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        None => text,
     }
 }

@@ -93,13 +93,13 @@ impl<'d> Text<'d> {
 
 impl PartialEq<[u8]> for Text<'_> {
     fn eq(&self, other: &[u8]) -> bool {
-        self.compare(Text::plain(other)).is_eq()
+        *self == Text::plain(other)
     }
 }
 
 impl PartialEq for Text<'_> {
     fn eq(&self, other: &Text<'_>) -> bool {
-        self.compare(*other).is_eq()
+        if self.escaped || other.escaped { self.compare(*other).is_eq() } else { self.raw == other.raw }
     }
 }
 

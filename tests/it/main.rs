@@ -4,6 +4,7 @@
 
 mod argument_cases;
 mod argument_corners;
+mod argument_hostile;
 mod argument_oracle;
 mod argument_properties;
 mod argument_reference;
@@ -12,10 +13,9 @@ mod calls;
 mod config;
 mod contract;
 mod data;
-mod tidy;
 mod generate;
-mod hostile;
 mod json_node;
 mod json_suite;
 mod reference;
 mod schema_oracle;
+mod tidy;

@@ -1,9 +1,9 @@
 //! ECMA-262 patterns: what `new RegExp(source, "u")`, or without `u` where only that compiles, finds in a
 //! text. Node 20 is the oracle.
 //!
-//! Two matchers share one syntax tree. The backtracking one ([`exec`]) knows the whole language and is the
+//! Two matchers share one syntax tree. The backtracking one (`exec`) knows the whole language and is the
 //! faster on ordinary patterns; it gets a share of steps. If that is spent and nothing refers back to a
-//! capture, the linear one ([`linear`]) decides, look-arounds included. Only patterns with back-references,
+//! capture, the linear one (`linear`) decides, look-arounds included. Only patterns with back-references,
 //! or with bounds too large to write out, go on backtracking until the check's budget is spent.
 //!
 //! Own limits: a source of more than 1 MiB does not compile (Node takes more, as far as its memory goes);

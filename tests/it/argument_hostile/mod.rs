@@ -25,7 +25,7 @@ fn every_hostile_input_is_bounded() {
     for Case(name, _, expected) in CASES {
         let exe = std::env::current_exe().unwrap();
         let mut child = Command::new(exe);
-        child.args(["--exact", "hostile::one_case", "--ignored", "--nocapture"]).env(CASE, name);
+        child.args(["--exact", "argument_hostile::one_case", "--ignored", "--nocapture"]).env(CASE, name);
         let out = child.output().unwrap();
         let out = String::from_utf8_lossy(&out.stdout).into_owned();
         let Some(result) = out.lines().find_map(|line| line.split_once("RESULT ")) else {
