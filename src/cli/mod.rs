@@ -7,6 +7,7 @@ mod explain;
 mod input;
 mod key;
 mod render;
+mod serve;
 
 use clap::{Parser, Subcommand};
 use std::fmt::Display;
@@ -57,6 +58,8 @@ enum Command {
     /// Make keys
     #[command(subcommand)]
     Key(key::Command),
+    /// Answer at the configured docks, over HTTPS, until told to stop
+    Serve(serve::Command),
 }
 
 /// Reads the command line and does what it says. A command line that makes no sense ends the process here,
@@ -67,6 +70,7 @@ pub(crate) fn run() -> Exit {
         Command::Config(command) => config::run(&command),
         Command::Explain(command) => explain::run(&command),
         Command::Key(command) => key::run(&command),
+        Command::Serve(command) => serve::run(&command),
     }
 }
 

@@ -1,4 +1,63 @@
-//! The server: everything that touches a socket, a clock, a file or the environment.
+//! The server: listens, serves, and stops without dropping a request.
+//!
+//! `accept` admits connections, [`connection`] gives each its deadlines, [`route`] answers one request; the
+//! rest of the modules are the steps of that one function.
 
+mod accept;
 pub mod access;
+mod admin;
+mod body;
+mod certificate;
+mod connection;
+mod head;
+mod judge;
+mod load;
+mod log;
+mod meter;
+mod metrics;
+mod peer;
+mod rate;
+mod reload;
+mod reply;
+mod route;
+mod self_signed;
+mod site;
+mod start;
+mod tls;
+mod utc;
 pub mod watch;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+pub use self::log::{LogError, LogFormat, Logs};
+pub use self::reload::ConfigFile;
+pub use self::site::{DockTrouble, load_dock};
+pub use self::start::{Server, StartError, Stop};
+pub use self::tls::TlsError;
+pub use self::utc::Utc;
+
+/// Where the server is in its life. Each phase follows the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Serves.
+    Serve,
+    /// Still serves, but says that it is not ready, so that no more callers are sent here.
+    Leave,
+    /// Accepts no connection; those open end after the requests under way.
+    Drain,
+    /// Drops everything.
+    Abort,
+}
+
+/// What all connections share.
+struct Shared {
+    /// The docks and limits; replaced as a whole by a reload, loaded once by each request.
+    site: ArcSwap<site::Site>,
+    tls: ArcSwap<tls::Identity>,
+    protocols: connection::Protocols,
+    metrics: Arc<metrics::Metrics>,
+    load: Arc<load::Load>,
+    checks: judge::Checks,
+}

@@ -1,0 +1,178 @@
+//! Takes changed files over while serving: certificates, keys, schemas and the configuration.
+//!
+//! One poll reads every file and compares. What is valid replaces the old as a whole, behind one pointer;
+//! what is not leaves the old in place and says so, except keys: a key that is gone is refused.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::site::{MAX_SCHEMA_BYTES, Site};
+use super::tls::{Identity, MAX_PEM_BYTES};
+use super::watch::{EVERY, Watched};
+use super::{Shared, access};
+use crate::config::{Access, Check, Config, KeySource, MAX_FILE_BYTES, Mistakes, Source, Tls};
+
+/// The configuration file, and how it is read.
+pub struct ConfigFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Reads it, checks included.
+    pub load: fn(&Path) -> Result<Config, Mistakes>,
+}
+
+/// The files under watch.
+pub(super) struct Reload {
+    file: Option<(ConfigFile, Watched)>,
+    config: Config,
+    tls: Vec<Watched>,
+    site: Vec<Watched>,
+}
+
+impl Reload {
+    /// Watches from now on: a change after this call is noticed, even if it comes before the files are
+    /// read for use.
+    pub(super) fn new(config: Config, file: Option<ConfigFile>) -> Self {
+        let file = file.map(|file| {
+            let watched = Watched::new(&file.path, MAX_FILE_BYTES);
+            (file, watched)
+        });
+        let mut reload = Reload { file, tls: tls_files(&config.tls), site: site_files(&config), config };
+        if let Some((_, watched)) = &mut reload.file {
+            is_new(watched);
+        }
+        any_is_new(&mut reload.tls);
+        any_is_new(&mut reload.site);
+        reload
+    }
+
+    /// Polls for ever.
+    pub(super) async fn run(mut self, server: Arc<Shared>) {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let server = Arc::clone(&server);
+            let polled = tokio::task::spawn_blocking(move || {
+                self.poll(&server);
+                self
+            });
+            match polled.await {
+                Ok(reload) => self = reload,
+                // The runtime is going down, or a poll panicked: the hook has said where.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn poll(&mut self, server: &Shared) {
+        let config_is_new = self.take_configuration(server);
+        if any_is_new(&mut self.tls) {
+            self.take_certificate(server);
+        }
+        if any_is_new(&mut self.site) || config_is_new {
+            self.take_site(server);
+        }
+    }
+
+    fn take_configuration(&mut self, server: &Shared) -> bool {
+        let Some((file, watched)) = &mut self.file else { return false };
+        if !is_new(watched) {
+            return false;
+        }
+        match (file.load)(&file.path) {
+            Ok(new) => {
+                for what in needs_restart(&self.config, &new) {
+                    tracing::warn!(what, "changed in the configuration; it takes a restart to hold");
+                }
+                // Judged before it is taken: a configuration with a broken dock changes nothing.
+                if let Err(troubles) = Site::build(&new, &server.metrics, Some(&server.site.load())) {
+                    for trouble in troubles {
+                        tracing::error!(%trouble, "the changed configuration is not taken over");
+                    }
+                    server.metrics.reload_failed();
+                    return false;
+                }
+                let kept = self.config.clone();
+                self.config =
+                    Config { listen: kept.listen, admin_listen: kept.admin_listen, tls: kept.tls, ..new };
+                self.site = site_files(&self.config);
+                any_is_new(&mut self.site);
+                true
+            }
+            Err(mistakes) => {
+                tracing::error!(%mistakes, "the changed configuration is not taken over");
+                server.metrics.reload_failed();
+                false
+            }
+        }
+    }
+
+    fn take_certificate(&self, server: &Shared) {
+        match Identity::replacement(&self.config.tls) {
+            Ok(identity) => {
+                tracing::info!(expires = %identity.expires(), "took the changed certificate over");
+                server.tls.store(Arc::new(identity));
+            }
+            Err(error) => {
+                tracing::error!(%error, "the changed certificate is not taken over; the old one stays");
+                server.metrics.reload_failed();
+            }
+        }
+    }
+
+    fn take_site(&self, server: &Shared) {
+        match Site::build(&self.config, &server.metrics, Some(&server.site.load())) {
+            Ok(built) => {
+                for warning in &built.warnings {
+                    tracing::warn!(%warning, "a dock needs attention");
+                }
+                server.site.store(Arc::new(built.site));
+                tracing::info!("took changed docks over");
+            }
+            Err(troubles) => {
+                for trouble in troubles {
+                    tracing::error!(%trouble, "changed docks are not taken over");
+                }
+                server.metrics.reload_failed();
+            }
+        }
+    }
+}
+
+fn tls_files(tls: &Tls) -> Vec<Watched> {
+    match tls {
+        Tls::Files { cert, key } => [cert, key].map(|path| Watched::new(path, MAX_PEM_BYTES)).into(),
+        Tls::SelfSigned { .. } => Vec::new(),
+    }
+}
+
+fn site_files(config: &Config) -> Vec<Watched> {
+    let keys = config.docks.iter().filter_map(|dock| match &dock.access {
+        Access::Managed(KeySource::File(path)) => Some(Watched::new(path, access::MAX_SOURCE_BYTES)),
+        _ => None,
+    });
+    let schemas = config.docks.iter().filter_map(|dock| match &dock.check {
+        Check::Argument(Source::Arguments { schema }) => Some(Watched::new(schema, MAX_SCHEMA_BYTES)),
+        Check::Argument(Source::CheckRequest) => None,
+    });
+    keys.chain(schemas).collect()
+}
+
+/// The file has news: other bytes, or it has begun or ceased to be readable.
+fn is_new(watched: &mut Watched) -> bool {
+    !matches!(watched.changed(), Ok(None))
+}
+
+/// Asks every file: one that is not asked would have its news later.
+fn any_is_new(watched: &mut [Watched]) -> bool {
+    watched.iter_mut().fold(false, |any, watched| is_new(watched) | any)
+}
+
+/// The settings whose change a running server cannot follow.
+fn needs_restart(old: &Config, new: &Config) -> Vec<&'static str> {
+    let changed = [
+        ("server.listen", old.listen != new.listen),
+        ("server.admin_listen", old.admin_listen != new.admin_listen),
+        ("tls", old.tls != new.tls),
+        ("limits.max_connections", old.limits.max_connections != new.limits.max_connections),
+    ];
+    changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)).collect()
+}

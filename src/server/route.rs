@@ -1,0 +1,133 @@
+//! One request, from its head to its answer, in the order that Millwork's client expects.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Version};
+use tokio::time::Instant;
+
+use super::body::Incoming;
+use super::connection::Peer;
+use super::reply::{self, Answer};
+use super::site::{Site, SiteDock};
+use super::{Shared, body, head, log};
+use crate::dock::{Verdict, candidate};
+use crate::fault::Fault;
+use crate::json::Document;
+
+/// Answers one request, counts it and logs one line about it, without content.
+pub(super) async fn answer(server: &Shared, peer: &Peer, request: Request<hyper::body::Incoming>) -> Answer {
+    let accepted = Instant::now();
+    let answering = peer.activity.answer();
+    let site = server.site.load_full();
+    let (head, body) = request.into_parts();
+    let mut body = Incoming::new(body);
+    let dock = site.dock(head.uri.path());
+
+    let outcome = decide(server, peer, &site, dock, &head, &mut body, accepted).await;
+
+    let took = accepted.elapsed();
+    let counters = dock.map_or(server.metrics.elsewhere(), |dock| &*dock.metrics);
+    counters.count(outcome.as_ref().map(Verdict::is_correct).map_err(|fault| *fault), took);
+    log_line(dock, &head, peer, &outcome, took);
+    let answer = match outcome {
+        Ok(verdict) => reply::verdict(&verdict),
+        Err(fault) => refuse(fault, &head, body),
+    };
+    drop(answering);
+    answer
+}
+
+/// The order in which an endpoint decides (millwork-wire.md).
+async fn decide(
+    server: &Shared,
+    peer: &Peer,
+    site: &Site,
+    dock: Option<&Arc<SiteDock>>,
+    head: &Parts,
+    body: &mut Incoming,
+    accepted: Instant,
+) -> Result<Verdict, Fault> {
+    let limits = &site.limits;
+    // 1. Path and method.
+    let dock = dock.ok_or(Fault::NotFound)?;
+    if head.method != Method::POST {
+        return Err(Fault::MethodNotAllowed);
+    }
+    // 2. The rest of the head, then access: nothing behind it is reachable without a key.
+    head::lawful(head)?;
+    dock.rate.as_ref().map_or(Ok(()), |rate| rate.admit(peer.client))?;
+    dock.access.admit(&head.headers)?;
+    let mut admitted = server.load.admit(body.announced())?;
+    // 3. The body.
+    let until = accepted + limits.body_timeout;
+    let bytes = body::read(body, limits.max_body_bytes, until, &mut admitted).await?;
+    // 4. JSON, then the candidate; 5. probe and marker; 6. the check.
+    let length = bytes.len();
+    let document = Document::parse(bytes).map_err(|_| Fault::MalformedRequest)?;
+    let dock = Arc::clone(dock);
+    let judge = move |budget: &mut crate::budget::Budget<'_>| {
+        let _held_until_the_work_ends = &admitted;
+        dock.judge.judge(candidate(&document)?, budget)
+    };
+    server.checks.run(judge, length, limits.check_steps, accepted + limits.check_timeout).await
+}
+
+/// A refusal. One that comes before the end of the body closes the connection, after reading a little more.
+fn refuse(fault: Fault, head: &Parts, body: Incoming) -> Answer {
+    let http1 = head.version < Version::HTTP_2;
+    let unread = !body.has_ended();
+    let close = http1 && (unread || fault == Fault::Unauthorized);
+    if http1 && unread && !head::awaits_continue(head) {
+        body::drain(body);
+    }
+    reply::fault(fault, close)
+}
+
+fn log_line(
+    dock: Option<&Arc<SiteDock>>,
+    head: &Parts,
+    peer: &Peer,
+    outcome: &Result<Verdict, Fault>,
+    took: Duration,
+) {
+    let (status, code) = match outcome {
+        Ok(verdict) => (200, if verdict.is_correct() { "correct" } else { "not_correct" }),
+        Err(fault) => (reply::status(*fault).as_u16(), fault.code()),
+    };
+    tracing::info!(
+        target: log::REQUESTS,
+        dock = dock.map_or("", |dock| &*dock.path),
+        method = known_method(&head.method),
+        status,
+        code,
+        us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        protocol = protocol(head.version),
+        tls = peer.tls,
+    );
+}
+
+/// The method's name if it is one of the usual; any other name is the caller's own text.
+fn known_method(method: &Method) -> &'static str {
+    match *method {
+        Method::POST => "POST",
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        Method::PATCH => "PATCH",
+        Method::CONNECT => "CONNECT",
+        Method::TRACE => "TRACE",
+        _ => "other",
+    }
+}
+
+fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_2 => "h2",
+        Version::HTTP_11 => "http/1.1",
+        _ => "http/1.0",
+    }
+}

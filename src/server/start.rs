@@ -1,0 +1,210 @@
+//! Starts a server and stops it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
+
+use super::connection::Protocols;
+use super::judge::Checks;
+use super::load::Load;
+use super::metrics::Metrics;
+use super::reload::{ConfigFile, Reload};
+use super::site::{DockTrouble, Site};
+use super::tls::{self, Identity, TlsError};
+use super::utc::Utc;
+use super::{Phase, Shared, accept, admin};
+use crate::config::{Config, Limits};
+
+/// Descriptors for all that is not a caller's connection: listeners, files, the admin listener.
+const SPARE_DESCRIPTORS: u64 = 128;
+/// The part of `drain_ms` in which a stopping server still accepts, so that whoever routes callers here
+/// has time to see that it is not ready any more.
+const LEAVE_PART: u32 = 5;
+
+/// A server that serves.
+pub struct Server {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    admin_address: SocketAddr,
+    phase: watch::Sender<Phase>,
+    slots: Arc<Semaphore>,
+    slot_count: u32,
+    accepting: JoinHandle<()>,
+    background: Vec<JoinHandle<()>>,
+    drain: Duration,
+}
+
+/// Why the server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// An address cannot be listened at.
+    #[error("{setting} = \"{address}\": {cause}")]
+    Listen {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        address: SocketAddr,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// Docks cannot be made.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Docks(Vec<DockTrouble>),
+}
+
+impl StartError {
+    /// The configuration, or what it names, is at fault, rather than the machine.
+    #[must_use]
+    pub fn is_configuration(&self) -> bool {
+        match self {
+            StartError::Listen { .. } | StartError::Tls(TlsError::Random) => false,
+            StartError::Tls(_) | StartError::Docks(_) => true,
+        }
+    }
+}
+
+/// How a server is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Lets whoever routes callers here notice first (SIGTERM).
+    AfterNotice,
+    /// Stops accepting at once (SIGINT, from a terminal).
+    Now,
+}
+
+impl Server {
+    /// Reads what `config` names, listens and serves; `file`, if given, is followed while it does.
+    ///
+    /// # Errors
+    /// See [`StartError`]. Missing or bad keys are none: their docks answer 503, and a warning says so.
+    pub async fn start(mut config: Config, file: Option<ConfigFile>) -> Result<Server, StartError> {
+        tls::warm_up()?;
+        config.limits.max_connections = within_descriptors(&config.limits);
+        let reload = Reload::new(config.clone(), file);
+        let metrics = Arc::new(Metrics::default());
+        let built = Site::build(&config, &metrics, None).map_err(StartError::Docks)?;
+        for warning in &built.warnings {
+            tracing::warn!(%warning, "a dock needs attention");
+        }
+        let identity = Identity::load(&config.tls)?;
+        if identity.is_expired() {
+            tracing::error!(expired = %identity.expires(), "the certificate is expired: not ready");
+        }
+        let listener = listen("server.listen", config.listen).await?;
+        let admin_listener = listen("server.admin_listen", config.admin_listen).await?;
+        let (address, admin_address) =
+            (local(&listener, config.listen), local(&admin_listener, config.admin_listen));
+
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let shared = Arc::new(Shared {
+            site: ArcSwap::from_pointee(built.site),
+            tls: ArcSwap::from_pointee(identity),
+            protocols: Protocols::new(),
+            metrics,
+            load: Arc::new(Load::new(config.limits.max_connections)),
+            checks: Checks::new(cores),
+        });
+        let slot_count = u32::try_from(config.limits.max_connections).unwrap_or(u32::MAX);
+        let slots = Arc::new(Semaphore::new(slot_count as usize));
+        let (phase, phases) = watch::channel(Phase::Serve);
+        let accepting = accept::accept(Arc::clone(&shared), listener, Arc::clone(&slots), phases.clone());
+        let admin = admin::serve(Arc::clone(&shared), admin_listener, admin_address, phases);
+        let background = vec![tokio::spawn(admin), tokio::spawn(reload.run(Arc::clone(&shared)))];
+        Ok(Server {
+            shared,
+            address,
+            admin_address,
+            phase,
+            slots,
+            slot_count,
+            accepting: tokio::spawn(accepting),
+            background,
+            drain: config.limits.drain,
+        })
+    }
+
+    /// Where the docks answer.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where health, readiness and metrics are.
+    #[must_use]
+    pub fn admin_address(&self) -> SocketAddr {
+        self.admin_address
+    }
+
+    /// When the certificate in use expires.
+    #[must_use]
+    pub fn certificate_expires(&self) -> Utc {
+        self.shared.tls.load().expires()
+    }
+
+    /// Stops: readiness falls, then nothing is accepted, then requests under way end, and at `drain_ms` or
+    /// when `at_once` completes everything is dropped. True if no request had to be.
+    pub async fn stop(self, manner: Stop, at_once: impl Future<Output = ()>) -> bool {
+        let deadline = Instant::now() + self.drain;
+        // Every task holds a receiver until it ends: a send without one has nobody to tell.
+        let _ = self.phase.send(Phase::Leave);
+        let drained = async {
+            if manner == Stop::AfterNotice {
+                tokio::time::sleep(self.drain / LEAVE_PART).await;
+            }
+            let _ = self.phase.send(Phase::Drain);
+            // The accepting task holds a slot until it ends.
+            let _ = self.slots.acquire_many(self.slot_count).await;
+        };
+        let drained = tokio::select! {
+            () = drained => true,
+            () = sleep_until(deadline) => false,
+            () = at_once => false,
+        };
+        let _ = self.phase.send(Phase::Abort);
+        let _ = self.accepting.await;
+        let _ = self.slots.acquire_many(self.slot_count).await;
+        for task in self.background {
+            task.abort();
+        }
+        drained
+    }
+}
+
+async fn listen(setting: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|cause| StartError::Listen { setting, address, cause })
+}
+
+/// The address with the port that the system chose for port 0.
+fn local(listener: &TcpListener, asked: SocketAddr) -> SocketAddr {
+    listener.local_addr().unwrap_or(asked)
+}
+
+/// As many connections as are asked for and there are descriptors; the soft limit is raised if need be.
+fn within_descriptors(limits: &Limits) -> usize {
+    let wanted = u64::try_from(limits.max_connections).unwrap_or(u64::MAX).saturating_add(SPARE_DESCRIPTORS);
+    let now = getrlimit(Resource::Nofile);
+    let (soft, hard) = (now.current.unwrap_or(u64::MAX), now.maximum.unwrap_or(u64::MAX));
+    let mut allowed = soft;
+    if soft < wanted {
+        let raised = wanted.min(hard);
+        if setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum: now.maximum }).is_ok() {
+            allowed = raised;
+        }
+    }
+    if allowed >= wanted {
+        return limits.max_connections;
+    }
+    let connections = usize::try_from(allowed.saturating_sub(SPARE_DESCRIPTORS)).unwrap_or(usize::MAX).max(1);
+    tracing::warn!(descriptors = allowed, connections, "too few file descriptors for limits.max_connections");
+    connections
+}
