@@ -2,16 +2,13 @@
 
 use super::{Exit, put, tell};
 use clap::Subcommand;
-use millwork_dock::argument::Schema;
 use millwork_dock::config::{
     Access, AnchorMode, Check, Config, DockConfig, KeySource, Mistake, Mistakes, Source, Tls,
 };
 use millwork_dock::dock::anchors;
-use millwork_dock::json::Document;
-use millwork_dock::server::watch;
+use millwork_dock::server::load_dock;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What `config` can do.
 #[derive(Debug, Subcommand)]
@@ -22,9 +19,6 @@ pub(crate) enum Command {
         file: PathBuf,
     },
 }
-
-/// The longest schema of a tool, in bytes.
-const MAX_SCHEMA_BYTES: u64 = 1024 * 1024;
 
 /// Does what `command` says.
 pub(crate) fn run(command: &Command) -> Exit {
@@ -61,28 +55,8 @@ fn load_with_schemas(file: &Path) -> Result<Config, Mistakes> {
 }
 
 fn schema_mistake(n: usize, dock: &DockConfig) -> Option<Mistake> {
-    let Check::Argument(Source::Arguments { schema }) = &dock.check else { return None };
-    let what = what_is_wrong_with(schema)?;
-    Some(Mistake {
-        line: None,
-        key: format!("dock[{n}].schema"),
-        what: format!("names {}, {what}", schema.display()),
-    })
-}
-
-fn what_is_wrong_with(schema: &Path) -> Option<String> {
-    let text = match watch::read_bounded(schema, MAX_SCHEMA_BYTES) {
-        Ok(text) => text,
-        Err(error) => return Some(format!("which cannot be read: {error}")),
-    };
-    let document = match Document::parse(text) {
-        Ok(document) => Arc::new(document),
-        Err(error) => return Some(format!("which is not JSON: {error}")),
-    };
-    let refused = Schema::owned(Arc::clone(&document)).err()?;
-    let keyword = refused.keyword.map_or(String::new(), |keyword| format!(" (keyword {keyword})"));
-    let place = refused.schema_path(document.root());
-    Some(format!("which the argument check refuses: {refused}{keyword} at #{place}"))
+    let trouble = load_dock(dock).err()?;
+    Some(Mistake { line: None, key: format!("dock[{n}].schema"), what: format!("names {}", trouble.what()) })
 }
 
 /// What the configuration sets up, a paragraph for each dock.

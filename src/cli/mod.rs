@@ -3,6 +3,7 @@
 mod batch;
 mod check;
 mod config;
+mod evaluate;
 mod explain;
 mod input;
 mod key;
@@ -16,7 +17,6 @@ use std::process::ExitCode;
 
 /// What a command ends with, the same meaning for all of them (decisions F).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "the commands that judge candidates give the ones that no command gives yet")]
 pub(crate) enum Exit {
     /// All is well; of arguments: VALID.
     Fine = 0,
@@ -53,6 +53,8 @@ enum Command {
     /// Look at a configuration
     #[command(subcommand)]
     Config(config::Command),
+    /// Print the very answer that a dock would give to a candidate
+    Evaluate(evaluate::EvaluateArgs),
     /// Say what an anchor, a rule or a code means
     Explain(explain::Command),
     /// Make keys
@@ -68,18 +70,16 @@ pub(crate) fn run() -> Exit {
     match Cli::parse().command {
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
+        Command::Evaluate(args) => evaluate::run(&args),
         Command::Explain(command) => explain::run(&command),
         Command::Key(command) => key::run(&command),
         Command::Serve(command) => serve::run(&command),
     }
 }
 
-/// The time that a verdict line ends with (decision B18): UTC, to the second.
+/// What a verdict line ends with (decision B18): the time, UTC to the second.
 fn stamp() -> String {
-    let now = time::OffsetDateTime::now_utc();
-    let now = now.replace_nanosecond(0).unwrap_or(now);
-    let time = now.format(&time::format_description::well_known::Rfc3339).unwrap_or_default();
-    format!(" — {time}")
+    format!(" — {}", millwork_dock::server::Utc::now())
 }
 
 /// Writes a command's result to standard output. Nothing else goes there.

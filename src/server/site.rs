@@ -56,6 +56,14 @@ pub(super) struct Built {
     pub(super) warnings: Vec<DockTrouble>,
 }
 
+impl DockTrouble {
+    /// What is wrong, without the dock's path.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+}
+
 impl Gate {
     /// Lets a request pass, or says why not.
     pub(super) fn admit(&self, headers: &HeaderMap) -> Result<(), Fault> {
@@ -143,7 +151,7 @@ pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
     let source = match source {
         Source::CheckRequest => dock::Source::CheckRequest,
         Source::Arguments { schema } => dock::Source::Arguments(
-            read_schema(schema).map_err(|what| trouble(format!("schema {}: {what}", schema.display())))?,
+            read_schema(schema).map_err(|what| trouble(format!("schema {}, which {what}", schema.display())))?,
         ),
     };
     let mode = match config.anchors {
@@ -155,11 +163,12 @@ pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
 }
 
 fn read_schema(file: &Path) -> Result<Schema<'static>, String> {
-    let text = watch::read_bounded(file, MAX_SCHEMA_BYTES).map_err(|cause| cause.to_string())?;
+    let text =
+        watch::read_bounded(file, MAX_SCHEMA_BYTES).map_err(|cause| format!("cannot be read: {cause}"))?;
     let document = Arc::new(Document::parse(text).map_err(|cause| format!("is not JSON: {cause}"))?);
     Schema::owned(Arc::clone(&document)).map_err(|refusal| {
         let keyword = refusal.keyword.map_or(String::new(), |keyword| format!(" (keyword {keyword})"));
-        format!("{refusal}{keyword} at #{}", refusal.schema_path(document.root()))
+        format!("the argument check refuses: {refusal}{keyword} at #{}", refusal.schema_path(document.root()))
     })
 }
 

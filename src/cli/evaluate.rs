@@ -1,0 +1,119 @@
+//! `evaluate`: the answer that a dock would give, and why.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use millwork_dock::argument::{Schema, Verdict};
+use millwork_dock::budget::{Budget, DEFAULT_STEPS};
+use millwork_dock::dock::{self, Check, Dock, Evaluation, Source};
+use millwork_dock::server::load_dock;
+
+use super::check::worse;
+use super::input::{Input, Trouble};
+use super::{Exit, config, put, render, tell};
+
+/// What `evaluate` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 the dock calls the candidate correct; if not, 1 UNREPAIRABLE or a probe, 3 REPAIRED, 4 refused; \
+2 usage or configuration, 5 failure.")]
+pub(crate) struct EvaluateArgs {
+    /// The configuration, TOML
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// The path of the dock in it
+    #[arg(long, value_name = "PATH")]
+    dock: String,
+    /// The candidate, as JSON: what stands after "candidate": in a request. A model's text is a JSON string. - is standard
+    /// input
+    #[arg(long, value_name = "FILE")]
+    candidate: Input,
+    /// Say also what a receipt keeps, and what the check found
+    #[arg(long)]
+    explain: bool,
+}
+
+/// Does what `args` say.
+pub(crate) fn run(args: &EvaluateArgs) -> Exit {
+    match evaluate(args) {
+        Ok(exit) => exit,
+        Err(trouble) => {
+            tell(format_args!("error: {trouble}"));
+            trouble.exit()
+        }
+    }
+}
+
+fn evaluate(args: &EvaluateArgs) -> Result<Exit, Trouble> {
+    let config = config::load(&args.config).map_err(|mistakes| Trouble::Usage(mistakes.to_string()))?;
+    let Some(dock_config) = config.docks.iter().find(|dock| dock.path == args.dock) else {
+        let paths: Vec<&str> = config.docks.iter().map(|dock| dock.path.as_str()).collect();
+        return Err(Trouble::Usage(format!("no dock at {}; the docks are: {}", args.dock, paths.join(", "))));
+    };
+    let dock = load_dock(dock_config).map_err(|trouble| Trouble::Usage(trouble.to_string()))?;
+    let hint = "a model's text is given as a JSON string, in quotes";
+    let candidate = args.candidate.read_json().map_err(|trouble| trouble.with_hint(hint))?;
+    let steps = match config.limits.check_steps {
+        0 => DEFAULT_STEPS,
+        steps => steps,
+    };
+    let evaluation = match dock.evaluate(candidate.root(), &mut Budget::of_steps(steps)) {
+        Ok(evaluation) => evaluation,
+        Err(fault) => return Ok(worse(put(format_args!("{{\"error\":\"{fault}\"}}")), Exit::Environment)),
+    };
+    let mut answer = Vec::new();
+    evaluation.verdict.write(&mut answer);
+    let mut out = String::from_utf8_lossy(&answer).into_owned();
+    if args.explain {
+        let explanation = explain(&dock, &evaluation).map_err(|error| Trouble::Environment(error.to_string()))?;
+        let _ = write!(out, "\n\n{explanation}");
+    }
+    Ok(worse(put(out), exit_of(&evaluation)))
+}
+
+fn exit_of(evaluation: &Evaluation<'_>) -> Exit {
+    match (&evaluation.verdict, &evaluation.check) {
+        (verdict, _) if verdict.is_correct() => Exit::Fine,
+        (dock::Verdict::Refused { .. }, _) => Exit::Refused,
+        (_, Some(check)) if check.verdict() == Verdict::Repaired => Exit::Repaired,
+        _ => Exit::Negative,
+    }
+}
+
+fn explain(dock: &Dock, evaluation: &Evaluation<'_>) -> Result<String, millwork_dock::argument::ReportTooLarge> {
+    let verdict = &evaluation.verdict;
+    let mut out = format!(
+        "a receipt keeps\n  is_correct      {}\n  quality_score   {}\n  anchor_results  ",
+        verdict.is_correct(),
+        verdict.quality_score()
+    );
+    let required: Vec<&str> = dock.required().collect();
+    match verdict {
+        dock::Verdict::Probe => out.push_str("none: the candidate carries the reserved probe's marker, so no check ran\n"),
+        dock::Verdict::Refused { refusal, .. } => {
+            let _ = writeln!(out, "the candidate cannot be assessed: {}", refusal.code());
+        }
+        dock::Verdict::Assessed { held, .. } => {
+            let failed: Vec<&str> = held.all().filter(|(_, held)| !held).map(|(name, _)| name).collect();
+            let _ = writeln!(out, "{} of {} held", dock::anchors::NAMES.len() - failed.len(), dock::anchors::NAMES.len());
+            for name in failed {
+                let why = if required.contains(&name) { "not held, and required" } else { "not held" };
+                let _ = writeln!(out, "    {name}: {why}");
+            }
+        }
+    }
+    let _ = writeln!(out, "\nrequired to be correct\n  {}", required.join(", "));
+    let metrics = evaluation.named_metrics();
+    if !metrics.is_empty() {
+        let metrics: Vec<String> = metrics.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let _ = writeln!(out, "\nnamed metrics, dropped before the answer\n  {}", metrics.join(", "));
+    }
+    if let Some(check) = &evaluation.check {
+        let pinned: Option<&Schema<'_>> = match dock.check() {
+            Check::Argument(Source::Arguments(schema)) => Some(schema),
+            Check::Argument(Source::CheckRequest) => None,
+        };
+        let _ = write!(out, "\nreport\n{}", render::report(check, pinned, "")?);
+    }
+    Ok(out)
+}
