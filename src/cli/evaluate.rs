@@ -15,8 +15,10 @@ use super::{Exit, config, put, render, tell};
 
 /// What `evaluate` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 the dock calls the candidate correct; if not, 1 UNREPAIRABLE or a probe, 3 REPAIRED, 4 refused; \
-2 usage or configuration, 5 failure.")]
+#[command(
+    after_help = "Exit status: 0 the dock calls the candidate correct; if not, 1 UNREPAIRABLE or a probe, 3 REPAIRED, 4 refused; \
+2 usage or configuration, 5 failure."
+)]
 pub(crate) struct EvaluateArgs {
     /// The configuration, TOML
     #[arg(long, value_name = "FILE")]
@@ -65,7 +67,8 @@ fn evaluate(args: &EvaluateArgs) -> Result<Exit, Trouble> {
     evaluation.verdict.write(&mut answer);
     let mut out = String::from_utf8_lossy(&answer).into_owned();
     if args.explain {
-        let explanation = explain(&dock, &evaluation).map_err(|error| Trouble::Environment(error.to_string()))?;
+        let explanation =
+            explain(&dock, &evaluation).map_err(|error| Trouble::Environment(error.to_string()))?;
         let _ = write!(out, "\n\n{explanation}");
     }
     Ok(worse(put(out), exit_of(&evaluation)))
@@ -80,7 +83,10 @@ fn exit_of(evaluation: &Evaluation<'_>) -> Exit {
     }
 }
 
-fn explain(dock: &Dock, evaluation: &Evaluation<'_>) -> Result<String, millwork_dock::argument::ReportTooLarge> {
+fn explain(
+    dock: &Dock,
+    evaluation: &Evaluation<'_>,
+) -> Result<String, millwork_dock::argument::ReportTooLarge> {
     let verdict = &evaluation.verdict;
     let mut out = format!(
         "a receipt keeps\n  is_correct      {}\n  quality_score   {}\n  anchor_results  ",
@@ -89,13 +95,20 @@ fn explain(dock: &Dock, evaluation: &Evaluation<'_>) -> Result<String, millwork_
     );
     let required: Vec<&str> = dock.required().collect();
     match verdict {
-        dock::Verdict::Probe => out.push_str("none: the candidate carries the reserved probe's marker, so no check ran\n"),
+        dock::Verdict::Probe => {
+            out.push_str("none: the candidate carries the reserved probe's marker, so no check ran\n")
+        }
         dock::Verdict::Refused { refusal, .. } => {
             let _ = writeln!(out, "the candidate cannot be assessed: {}", refusal.code());
         }
         dock::Verdict::Assessed { held, .. } => {
             let failed: Vec<&str> = held.all().filter(|(_, held)| !held).map(|(name, _)| name).collect();
-            let _ = writeln!(out, "{} of {} held", dock::anchors::NAMES.len() - failed.len(), dock::anchors::NAMES.len());
+            let _ = writeln!(
+                out,
+                "{} of {} held",
+                dock::anchors::NAMES.len() - failed.len(),
+                dock::anchors::NAMES.len()
+            );
             for name in failed {
                 let why = if required.contains(&name) { "not held, and required" } else { "not held" };
                 let _ = writeln!(out, "    {name}: {why}");

@@ -151,7 +151,8 @@ pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
     let source = match source {
         Source::CheckRequest => dock::Source::CheckRequest,
         Source::Arguments { schema } => dock::Source::Arguments(
-            read_schema(schema).map_err(|what| trouble(format!("schema {}, which {what}", schema.display())))?,
+            read_schema(schema)
+                .map_err(|what| trouble(format!("schema {}, which {what}", schema.display())))?,
         ),
     };
     let mode = match config.anchors {

@@ -1,26 +1,13 @@
 //! The commands `config check` and `key access new`, run as an operator runs them.
 
 use super::in_repository;
+use crate::command::{Ran, run_with};
 use millwork_dock::config::KeySource;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-struct Ran {
-    status: i32,
-    out: String,
-    err: String,
-}
 
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_millwork-dock"));
-    command.args(arguments).env_remove("MILLWORK_VERIFIER_KEYS").envs(variables.iter().copied());
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    Ran {
-        status: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    run_with(arguments, "", variables)
 }
 
 fn check(file: &Path, variables: &[(&str, &str)]) -> Ran {
