@@ -69,9 +69,9 @@ pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     ("(?<=[$])[0-9]+", "$5", "5"),
     ("(?<![$])(?<![0-9])[0-9]+", "5", "$55"),
     (r"^(?=(a+))a*b\1$", "aaabaaa", "aaaba"),
-    (r"(?<=^(\d+)(\d+))\1\2$", "1231230123", "12"),
+    (r"(?<=^(\d+)(\d+))\1\2$", "123123", "12"),
     (r"(?<=\1(a))b", "aab", "ab"),
-    (r"(?<=(?<a>\w){2})\k<a>$", "cba", "ab"),
+    (r"(?<=(?<a>\w){2})\k<a>$", "cbc", "cbb"),
     ("(?<=a(?=bc)b)c", "abc", "abd"),
     ("(?<!^|a)b", "cb", "ab"),
     (r"^(?!(a)b)\1a", "ac", "ab"),
@@ -140,16 +140,21 @@ pub(super) const INVALID: &[&str] = &[
 
 #[test]
 fn each_construct_matches_what_it_should() {
+    let mut wrong = Vec::new();
     for (source, matches, fails) in PAIRS {
-        let pattern = Pattern::compile(source.as_bytes()).unwrap_or_else(|e| panic!("{source}: {e}"));
+        let Ok(pattern) = Pattern::compile(source.as_bytes()) else {
+            wrong.push(format!("{source} does not compile"));
+            continue;
+        };
         for (text, expected) in [(matches, true), (fails, false)] {
             let answers = ask(&pattern, text.as_bytes(), 100_000);
-            assert_eq!(answers.whole, Some(expected), "{source} on {text:?}");
-            assert_eq!(answers.backtracking, Some(expected), "{source} on {text:?}");
-            assert_eq!(answers.linear.unwrap_or(expected), expected, "{source} on {text:?}");
-            assert_eq!(answers.linear.is_none(), pattern.ast.has_back, "{source}");
+            let linear = (!pattern.ast.has_back).then_some(expected);
+            if answers != (Answers { whole: Some(expected), backtracking: Some(expected), linear }) {
+                wrong.push(format!("{source} on {text:?}: {answers:?}"));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
