@@ -68,7 +68,7 @@ async fn main() {
                 let before = peer.cpu();
                 latencies[place].extend(run(peer.address, &client, &body, calls, kept).await);
                 figures[place].push(
-                    (peer.cpu() - before).as_secs_f64() * 1e6
+                    peer.cpu().saturating_sub(before).as_secs_f64() * 1e6
                         / f64::from(u32::try_from(calls).expect("calls")),
                 );
             }

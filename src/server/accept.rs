@@ -39,7 +39,7 @@ pub(super) async fn accept(
             Ok(accepted) => accepted,
             Err(error) if of_one_connection(&error) => continue,
             Err(error) => {
-                tracing::warn!(%error, pause_ms = pause.as_millis() as u64, "cannot accept a connection");
+                tracing::warn!(%error, ?pause, "cannot accept a connection");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
                 continue;
@@ -50,7 +50,7 @@ pub(super) async fn accept(
         let most = server.site.load().limits.max_connections_per_client;
         let Some(place) = clients.admit(client, most) else {
             server.metrics.connection_ended(ConnectionEnd::TooManyOfClient);
-            refuse(socket);
+            refuse(&socket);
             continue;
         };
         let open = server.metrics.open();
@@ -62,8 +62,8 @@ pub(super) async fn accept(
     }
 }
 
-/// Drops a connection with a reset: a farewell would keep the socket in our tables for a minute.
-fn refuse(socket: TcpStream) {
+/// Lets a connection end by a reset when it is dropped: a farewell would keep the socket in our tables for a minute.
+fn refuse(socket: &TcpStream) {
     // A failure leaves an ordinary close.
     let _ = socket.set_zero_linger();
 }

@@ -71,6 +71,7 @@ fn time(der: &[u8]) -> Option<(Utc, &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
     use super::*;
 
     fn certificate(year: i32) -> Vec<u8> {

@@ -166,7 +166,11 @@ async fn watched<C: GracefulConnection>(
                 let now = Instant::now();
                 let overdue = peer.activity.overdue(limits);
                 if closing.forced(now) {
-                    return closing.end;
+                    if overdue.is_some() || closing.end != ConnectionEnd::Idle {
+                        return closing.end;
+                    }
+                    // A request came before the farewell reached its client: it is answered.
+                    closing = Closing { end: ConnectionEnd::Old, force_at: Some(now + AGE_GRACE) };
                 }
                 if overdue.is_some_and(|at| at <= now) {
                     closing.begin(connection.as_mut(), now + IDLE_GRACE, ConnectionEnd::Idle);

@@ -127,6 +127,7 @@ fn attempt<T>(
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
     use std::time::Duration;
 
     use super::*;

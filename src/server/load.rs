@@ -95,6 +95,7 @@ impl Drop for Admitted {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
     use super::*;
 
     #[test]

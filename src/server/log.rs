@@ -181,7 +181,7 @@ struct Lines {
 impl<S: Subscriber> Layer<S> for Lines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let about = event.metadata();
-        self.line(about.level(), about.target(), about.line(), |line| {
+        self.line(*about.level(), about.target(), about.line(), |line| {
             if is_own(about.target()) {
                 event.record(&mut Fields { line, format: self.format });
             }
@@ -190,7 +190,7 @@ impl<S: Subscriber> Layer<S> for Lines {
 }
 
 impl Lines {
-    fn line(&self, level: &Level, target: &str, source_line: Option<u32>, fields: impl FnOnce(&mut Vec<u8>)) {
+    fn line(&self, level: Level, target: &str, source_line: Option<u32>, fields: impl FnOnce(&mut Vec<u8>)) {
         thread_local! {
             static LINE: RefCell<Vec<u8>> = RefCell::new(Vec::with_capacity(512));
         }
@@ -293,7 +293,7 @@ impl log::Log for Foreign {
         // A crate may give any text as its target, even a caller's: only the module it is in is certain.
         let target = record.module_path_static().unwrap_or("log");
         if self.enabled(record.metadata()) {
-            self.lines.line(&level(record.level()), target, record.line(), |_| ());
+            self.lines.line(level(record.level()), target, record.line(), |_| ());
         }
     }
 

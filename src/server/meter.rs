@@ -83,7 +83,7 @@ const PREFACE: usize = 24;
 const HEADER: usize = 9;
 /// Control frames that a connection may send at once.
 const ALLOWANCE: u32 = 400;
-/// What one request gives back: its RST_STREAM and some WINDOW_UPDATE frames.
+/// What one request gives back: its `RST_STREAM` and some `WINDOW_UPDATE` frames.
 const PER_REQUEST: u32 = 8;
 /// What each second gives back.
 const PER_SECOND: u32 = 20;
@@ -162,6 +162,7 @@ impl Frames {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
     use super::*;
 
     fn frame(kind: u8, payload: usize) -> Vec<u8> {

@@ -120,9 +120,13 @@ impl Metrics {
             "Answered requests; dock is empty where there is none.",
         );
         self.elsewhere.write_requests("", &mut out);
-        docks.iter().for_each(|(path, dock)| dock.write_requests(path, &mut out));
+        for (path, dock) in &docks {
+            dock.write_requests(path, &mut out);
+        }
         family(&mut out, "request_duration_seconds", "histogram", "From a request's head to its answer.");
-        docks.iter().for_each(|(path, dock)| dock.write_durations(path, &mut out));
+        for (path, dock) in &docks {
+            dock.write_durations(path, &mut out);
+        }
         family(&mut out, "connections_closed_total", "counter", "Connections by how they ended.");
         for ((_, reason), counter) in ConnectionEnd::ALL.iter().zip(&self.ends) {
             let count = counter.load(Ordering::Relaxed);

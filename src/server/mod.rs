@@ -1,7 +1,7 @@
 //! The server: listens, serves, and stops without dropping a request.
 //!
-//! `accept` admits connections, [`connection`] gives each its deadlines, [`route`] answers one request; the
-//! rest of the modules are the steps of that one function.
+//! `accept` admits connections, `connection` gives each its deadlines, `route` answers one request; most of
+//! the other modules are the steps of that one function.
 
 mod accept;
 pub mod access;

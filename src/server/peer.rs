@@ -17,7 +17,7 @@ use crate::config::Limits;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Client {
     V4(Ipv4Addr),
-    V6([u8; 8]),
+    V6([u16; 4]),
 }
 
 impl From<IpAddr> for Client {
@@ -25,8 +25,8 @@ impl From<IpAddr> for Client {
         match address.to_canonical() {
             IpAddr::V4(address) => Client::V4(address),
             IpAddr::V6(address) => {
-                let [a, b, c, d, e, f, g, h, ..] = address.octets();
-                Client::V6([a, b, c, d, e, f, g, h])
+                let [one, two, three, four, ..] = address.segments();
+                Client::V6([one, two, three, four])
             }
         }
     }
@@ -139,6 +139,7 @@ impl Drop for Answering<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
     use super::*;
 
     #[test]
@@ -157,7 +158,7 @@ mod tests {
         let first = clients.admit(client, 2).expect("the first");
         let _second = clients.admit(client, 2).expect("the second");
         assert!(clients.admit(client, 2).is_none());
-        assert!(clients.admit(Client::V6([0; 8]), 2).is_some(), "another client is not affected");
+        assert!(clients.admit(Client::V6([0; 4]), 2).is_some(), "another client is not affected");
         drop(first);
         assert!(clients.admit(client, 2).is_some());
     }

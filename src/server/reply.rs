@@ -90,6 +90,7 @@ fn error_body(fault: Fault) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
     use http_body_util::BodyExt;
 
     use super::*;

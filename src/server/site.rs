@@ -39,7 +39,7 @@ pub(super) struct SiteDock {
 pub(super) enum Gate {
     Public,
     /// The accepted keys, or why there are none: then nobody passes.
-    Managed(Result<Keys, Fault>),
+    Managed(Result<Box<Keys>, Fault>),
 }
 
 /// Why a dock cannot be made.
@@ -175,7 +175,7 @@ fn read_schema(file: &Path) -> Result<Schema<'static>, String> {
 
 fn gate(dock: &DockConfig, warnings: &mut Vec<DockTrouble>) -> Gate {
     let Access::Managed(source) = &dock.access else { return Gate::Public };
-    Gate::Managed(source.inspect().map_err(|trouble| {
+    Gate::Managed(source.inspect().map(Box::new).map_err(|trouble| {
         let fault = Fault::from(trouble.clone());
         let what = format!("{trouble}; until then every call is answered 503 {fault}");
         warnings.push(DockTrouble { path: dock.path.clone(), what });

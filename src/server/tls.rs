@@ -177,6 +177,7 @@ fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
     use super::*;
 
     fn write(directory: &Path, names: &[String]) -> Tls {
