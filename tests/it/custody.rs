@@ -135,7 +135,7 @@ async fn over_http2(served: &Served, directory: &Path) -> Vec<Reply> {
 /// The ways in which a debug format could write the canary.
 fn forms() -> Vec<Vec<u8>> {
     let bytes = CANARY.as_bytes();
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let decimal: Vec<String> = bytes.iter().map(ToString::to_string).collect();
     let hex_list: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
     let texts = [CANARY.to_owned(), CANARY.to_uppercase(), hex.clone(), hex.to_uppercase()];

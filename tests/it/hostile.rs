@@ -95,6 +95,58 @@ async fn monstrous_candidates_get_a_verdict_or_a_refusal() {
     dock.is_well().await;
 }
 
+/// A check that is far beyond any budget.
+fn endless_check() -> String {
+    let letters = "a".repeat(4000);
+    body(&format!(
+        r#"{{"arguments":{{"v":"{letters}!"}},"schema":{{"type":"object","properties":
+           {{"v":{{"type":"string","pattern":"(.*)(.*)(.*)(.*)\\1x"}}}}}}}}"#
+    ))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_checks_are_shed_and_keep_no_probe_waiting() {
+    let dock = Dock::with("check_timeout_ms = 3000", "").await;
+    let mut calls = Vec::new();
+    for _ in 0..10 {
+        let stream = dock.connect(&["h2"]).await;
+        let (mut send, connection) = h2::client::handshake(stream).await.expect("HTTP/2");
+        tokio::spawn(connection);
+        for _ in 0..60 {
+            send = send.ready().await.expect("a stream");
+            let request = http::Request::post("https://localhost/check").body(()).expect("a request");
+            let (answer, mut out) = send.send_request(request, false).expect("sent");
+            out.send_data(endless_check().into(), true).expect("sent");
+            calls.push(answer);
+        }
+        // Its connection lives as long as its sender.
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            drop(send);
+        });
+    }
+    let probe = body(r#"{"solverapi_probe":"registration_preflight"}"#);
+    for _ in 0..10 {
+        let begun = std::time::Instant::now();
+        assert!(!dock.post("/args", "", &probe).await.is_correct());
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    }
+    let mut shed = 0;
+    for answer in calls {
+        let answer = answer.await.expect("an answer");
+        match answer.status().as_u16() {
+            503 => {
+                assert_eq!(answer.headers()["retry-after"], "1");
+                shed += 1;
+            }
+            504 => {}
+            other => panic!("{other}"),
+        }
+    }
+    assert!(shed > 0, "the queue has no end");
+    dock.is_well().await;
+}
+
 /// An HTTP/2 frame.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a length").to_be_bytes();

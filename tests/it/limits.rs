@@ -65,10 +65,9 @@ async fn expectations_and_codings_are_refused_unless_known() {
         dock.raw(&sent).await.refused(501, "transfer_encoding_unsupported");
     }
     for headers in ["content-encoding: identity\r\n", "transfer-encoding: Chunked\r\n"] {
-        let sent = match headers.contains("transfer") {
-            true => request(&format!("{host}{headers}"), &chunked),
-            false => with_length(&format!("{host}{headers}"), &body(GOOD)),
-        };
+        let headers = format!("{host}{headers}");
+        let is_chunked = headers.contains("transfer");
+        let sent = if is_chunked { request(&headers, &chunked) } else { with_length(&headers, &body(GOOD)) };
         assert!(dock.raw(&sent).await.is_correct(), "{headers}");
     }
     let coding = &[("content-encoding", "br")];
@@ -198,8 +197,8 @@ fn body_of(length: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_are_bounded_to_the_byte() {
-    let dock = Dock::start().await;
     const MOST: usize = 1_048_576;
+    let dock = Dock::start().await;
     assert_eq!(body_of(MOST).len(), MOST);
     assert_eq!(dock.post("/args", "", &body_of(MOST)).await.head.status, 200);
     assert_eq!(dock.post_h2("/args", &[], &body_of(MOST)).await.head.status, 200);
@@ -352,8 +351,8 @@ async fn http2_has_64_streams_and_its_streams_fail_alone() {
         let path = ["/args", "/managed", "/none", "/args"][n % 4];
         let request = http::Request::post(format!("https://localhost{path}")).body(()).expect("a request");
         let (answer, mut out) = send.send_request(request, false).expect("sent");
-        let sent = if n % 4 == 3 { "{".to_owned() } else { body(if n % 8 < 4 { GOOD } else { BAD }) };
-        let _ = out.send_data(sent.into(), true);
+        let payload = if n % 4 == 3 { "{".to_owned() } else { body(if n % 8 < 4 { GOOD } else { BAD }) };
+        let _ = out.send_data(payload.into(), true);
         calls.push((n, answer));
     }
     for (n, answer) in calls {

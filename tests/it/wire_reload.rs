@@ -78,8 +78,8 @@ async fn the_configuration_is_taken_over_or_left_as_a_whole() {
     let long = body(&format!("\"{}\"", "x".repeat(2000)));
     assert!(!dock.post("/args", "", &long).await.is_correct(), "the old limit still holds");
 
-    let fine = format!("{before}{more}source = \"check_request\"\n");
-    std::fs::write(&file, fine.replace("[limits]", "[limits]\nmax_body_bytes = 1024")).expect("written");
+    let sound = format!("{before}{more}source = \"check_request\"\n");
+    std::fs::write(&file, sound.replace("[limits]", "[limits]\nmax_body_bytes = 1024")).expect("written");
     until("the new dock", async || dock.post("/more", "", &body(BAD)).await.head.status == 200).await;
     dock.post("/args", "", &long).await.refused(413, "request_too_large");
     assert!(managed(&dock, KEY).await.is_correct());
