@@ -108,4 +108,13 @@ mod tests {
             assert!(known.code().len() <= 64 && known.code().bytes().all(plain), "{known}");
         }
     }
+
+    #[test]
+    fn every_status_is_the_one_that_the_contract_tells() {
+        for known in Fault::ALL {
+            let heading = format!("### `{}`\n\n- Status: ", known.code());
+            let (_, entry) = crate::contract::ERRORS.split_once(&heading).expect("an entry");
+            assert_eq!(entry.get(..3), Some(status(*known).as_str()), "{known}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::command::{Ran, run_with};
 use millwork_dock::config::KeySource;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     run_with(arguments, "", variables)
