@@ -96,7 +96,7 @@ fn explain(
     let required: Vec<&str> = dock.required().collect();
     match verdict {
         dock::Verdict::Probe => {
-            out.push_str("none: the candidate carries the reserved probe's marker, so no check ran\n")
+            out.push_str("none: the candidate carries the reserved probe's marker, so no check ran\n");
         }
         dock::Verdict::Refused { refusal, .. } => {
             let _ = writeln!(out, "the candidate cannot be assessed: {}", refusal.code());
