@@ -237,7 +237,10 @@ pub(crate) fn root_schema(rng: &mut Rng, range: Range) -> J {
     let mut out: Vec<(&str, J)> = Vec::new();
     match rng.below(20) {
         0 => {
-            out.push(("type", J::Arr(vec![J::str("object"), J::str(rng.pick(&["null", "array", "string"]))])))
+            out.push((
+                "type",
+                J::Arr(vec![J::str("object"), J::str(rng.pick(&["null", "array", "string"]))]),
+            ));
         }
         1 => {}
         2 => return schema(rng, range, 3),

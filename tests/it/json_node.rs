@@ -147,7 +147,7 @@ fn mutate(rng: &mut Rng, text: &mut Vec<u8>) {
         1 | 2 => drop(text.splice(places[from]..places[from], rng.pick(PIECES).bytes())),
         3 if from + 1 < places.len() => drop(text.drain(places[from]..places[from + 1])),
         4 if from + 1 < places.len() => {
-            drop(text.splice(places[from]..places[from + 1], rng.pick(PIECES).bytes()))
+            drop(text.splice(places[from]..places[from + 1], rng.pick(PIECES).bytes()));
         }
         _ => {
             places.truncate(from.max(to) + 1);

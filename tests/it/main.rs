@@ -1,6 +1,17 @@
 //! The integration tests: one binary, one file per theme.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![allow(
+    clippy::format_collect,
+    clippy::format_push_string,
+    clippy::manual_let_else,
+    clippy::maybe_infinite_iter,
+    clippy::similar_names,
+    clippy::single_match_else,
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    reason = "tables of cases and a reference implementation that reads like the criteria, not like the engine"
+)]
 
 mod argument_cases;
 mod argument_corners;
