@@ -38,7 +38,8 @@ fn check_body<'a>(held: &Held<'a>, node: u32, budget: &mut Budget<'_>) -> Result
         return refuse(Refusal::InvalidRequestBody);
     }
     let Some(schema) = body.get(b"schema") else { return refuse(Refusal::SchemaMissing) };
-    budget.spend(schema.count_nodes() * 4)?;
+    // Compiling costs by the byte, patterns most of all.
+    budget.spend(body.document().source().len() as u64 / 8 + schema.count_nodes() * 4)?;
     let schema = match compile(held, schema.node()) {
         Ok(schema) => schema,
         Err(refused) => return refuse(refused.refusal),
