@@ -182,7 +182,7 @@ async fn main() {
 }
 
 async fn idle_memory(report: &mut Report) {
-    let served = Arc::new(Served::start("idle_ms = 600000\nheader_ms = 600000"));
+    let served = Arc::new(Served::start("idle_ms = 300000\nheader_ms = 10000"));
     let before = served.resident();
     let begun = Instant::now();
     let open = open_idle(&served).await;

@@ -54,9 +54,10 @@ pub(super) async fn accept(
             continue;
         };
         let open = server.metrics.open();
-        let serve = connection::serve(Arc::clone(&server), socket, client, connections.clone());
+        let (server, phase) = (Arc::clone(&server), connections.clone());
+        // Called inside: a future that is moved in would be stored twice.
         tokio::spawn(async move {
-            serve.await;
+            connection::serve(server, socket, client, phase).await;
             drop((open, place, slot));
         });
     }

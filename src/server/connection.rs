@@ -107,10 +107,11 @@ pub(super) async fn serve(
             async move { Ok::<_, std::convert::Infallible>(route::answer(&server, &peer, request).await) }
         }
     });
+    // Boxed, or an idle HTTP/1.1 connection would be as large as an HTTP/2 one, and each as large as two.
     let end = if is_h2 {
-        watched(server.protocols.h2.serve_connection(io, service), &peer, &limits, phase).await
+        watched(Box::pin(server.protocols.h2.serve_connection(io, service)), &peer, &limits, phase).await
     } else {
-        watched(server.protocols.h1.serve_connection(io, service), &peer, &limits, phase).await
+        watched(Box::pin(server.protocols.h1.serve_connection(io, service)), &peer, &limits, phase).await
     };
     let end = if peer.flooded.load(Ordering::Relaxed) { ConnectionEnd::Flood } else { end };
     server.metrics.connection_ended(end);
@@ -143,12 +144,11 @@ async fn handshake(
 
 /// Drives `connection` to its end, or ends it.
 async fn watched<C: GracefulConnection>(
-    connection: C,
+    mut connection: Pin<Box<C>>,
     peer: &Peer,
     limits: &Limits,
     mut phase: watch::Receiver<Phase>,
 ) -> ConnectionEnd {
-    let mut connection = pin!(connection);
     let old = peer.activity.opened() + MAX_AGE;
     let mut alarm = pin!(sleep_until(peer.activity.overdue(limits).unwrap_or(old)));
     let mut closing = Closing::default();
