@@ -103,11 +103,12 @@ fn announcement(config: &Config, server: &Server) -> String {
     for dock in &config.docks {
         let url = format!("https://{host}{}", dock.path);
         let (access, require) = (access(dock), require(dock));
+        // `--access` is the one option of that command that the contract names, so the URL stands before it.
         // Writing to a string never fails.
         let _ = write!(
             out,
             "dock {url}\n  access    {access}\n  require   {require}\n  \
-             register  millwork verifier connect --url {url} --access {access}\n"
+             register  {url} by: millwork verifier connect --access {access}\n"
         );
     }
     let _ = writeln!(out, "certificate expires {}", server.certificate_expires());

@@ -226,9 +226,9 @@ async fn serve_says_what_an_operator_needs_and_stops_when_told() {
         "  access    managed".to_owned(),
         "  require   valid_as_submitted (the default)".to_owned(),
         format!(
-            "  register  millwork verifier connect --url https://localhost:{port}/managed --access managed"
+            "  register  https://localhost:{port}/managed by: millwork verifier connect --access managed"
         ),
-        format!("  register  millwork verifier connect --url https://localhost:{port}/args --access public"),
+        format!("  register  https://localhost:{port}/args by: millwork verifier connect --access public"),
     ] {
         assert!(said.lines().any(|found| found == line), "{line}\n{said}");
     }
