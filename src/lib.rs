@@ -13,5 +13,6 @@ pub mod dock;
 pub mod explain;
 pub mod fault;
 pub mod json;
+pub mod profile;
 #[cfg(feature = "server")]
 pub mod server;

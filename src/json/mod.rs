@@ -5,6 +5,7 @@
 //! parsing. Texts and names are WTF-8: UTF-8 in which a lone surrogate is its own three bytes.
 
 mod document;
+mod ecma;
 mod equal;
 mod number;
 mod parse;
@@ -21,4 +22,4 @@ pub use path::{write_item_step, write_name_step};
 pub use text::Text;
 pub(crate) use text::{contains, is_white_space, to_lowercase, trim};
 pub(crate) use write::{compact_len_over, write_text};
-pub use write::{write_string, write_value};
+pub use write::{write_ecma, write_string, write_value};

@@ -1,15 +1,34 @@
-//! Serialising: compact, number lexemes verbatim, strings as `JSON.stringify` writes them.
+//! Serialising: compact, strings as `JSON.stringify` writes them; numbers and the order of members as they
+//! stand, or as ECMAScript has them.
 
 use super::text::code_points;
-use super::{Items, Kind, Member, Members, Text, Value};
+use super::{Items, Kind, Member, Members, Text, Value, ecma};
 
-/// Appends `value` without white space. Does not recurse, so any depth may be written.
+/// Appends `value` without white space, number lexemes verbatim, members in their order. Does not recurse, so
+/// any depth may be written.
 pub fn write_value(value: Value<'_>, out: &mut Vec<u8>) {
+    write(value, Form::Verbatim, out);
+}
+
+/// Appends what `JSON.stringify(JSON.parse(text))` gives for `value`, byte for byte (decision D1). Does not
+/// recurse.
+pub fn write_ecma(value: Value<'_>, out: &mut Vec<u8>) {
+    write(value, Form::Ecma, out);
+}
+
+/// How numbers are written, and members ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Verbatim,
+    Ecma,
+}
+
+fn write(value: Value<'_>, form: Form, out: &mut Vec<u8>) {
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut next = Some(value);
     loop {
         if let Some(value) = next.take() {
-            write_head(value, &mut open, out);
+            write_head(value, form, &mut open, out);
         }
         let Some(innermost) = open.last_mut() else { return };
         let first = std::mem::take(&mut innermost.untouched);
@@ -47,17 +66,37 @@ struct Open<'d> {
 
 enum Rest<'d> {
     Items(Items<'d>),
-    Members(Members<'d>),
+    Members(InOrder<'d>),
+}
+
+/// Members as they stand, or put in another order.
+enum InOrder<'d> {
+    AsTheyStand(Members<'d>),
+    Reordered(std::vec::IntoIter<Member<'d>>),
+}
+
+impl<'d> Iterator for InOrder<'d> {
+    type Item = Member<'d>;
+
+    fn next(&mut self) -> Option<Member<'d>> {
+        match self {
+            InOrder::AsTheyStand(members) => members.next(),
+            InOrder::Reordered(members) => members.next(),
+        }
+    }
 }
 
 /// Writes a scalar, or opens a container.
-fn write_head<'d>(value: Value<'d>, open: &mut Vec<Open<'d>>, out: &mut Vec<u8>) {
+fn write_head<'d>(value: Value<'d>, form: Form, open: &mut Vec<Open<'d>>, out: &mut Vec<u8>) {
     match value.kind() {
         Kind::Null => out.extend_from_slice(b"null"),
         Kind::Boolean => {
             out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" });
         }
-        Kind::Number => out.extend_from_slice(value.as_number().map_or(b"", |number| number.lexeme())),
+        Kind::Number => match (value.as_number(), form) {
+            (Some(number), Form::Ecma) => ecma::write_number(number, out),
+            (number, _) => out.extend_from_slice(number.map_or(b"", |number| number.lexeme())),
+        },
         Kind::String => write_text(value.as_text().unwrap_or(Text::EMPTY), out),
         Kind::Array => {
             out.push(b'[');
@@ -65,7 +104,12 @@ fn write_head<'d>(value: Value<'d>, open: &mut Vec<Open<'d>>, out: &mut Vec<u8>)
         }
         Kind::Object => {
             out.push(b'{');
-            open.push(Open { rest: Rest::Members(value.members()), untouched: true });
+            let reordered = if form == Form::Ecma { ecma::reordered(value) } else { None };
+            let members = match reordered {
+                Some(members) => InOrder::Reordered(members.into_iter()),
+                None => InOrder::AsTheyStand(value.members()),
+            };
+            open.push(Open { rest: Rest::Members(members), untouched: true });
         }
     }
 }

@@ -1,0 +1,213 @@
+//! Byte pair merging: as long as two neighbours together are a token, the pair of the lowest rank becomes one
+//! part, the leftmost of equals first. What is left are the tokens of the piece.
+
+use super::vocabulary::{NONE, Vocabulary};
+
+/// Pieces up to so many bytes are merged by looking at every pair again and again.
+pub(super) const SHORT: usize = 32;
+
+/// Counts the tokens of a piece that begins at `base`, is no token itself, and has at least two bytes and at most
+/// [`SHORT`].
+pub(super) fn count_short(vocabulary: &Vocabulary, text: &[u8], base: usize, len: usize) -> u32 {
+    // Of each part where it begins in the piece, and the rank of it and its neighbour to the right together.
+    let mut starts = [0_u8; SHORT + 2];
+    let mut ranks = [NONE; SHORT + 2];
+    let mut parts = len.min(SHORT);
+    let piece = text.get(base..base + parts).unwrap_or_default();
+    for (index, start) in (0..).zip(&mut starts) {
+        *start = index;
+    }
+    for (pair, rank) in piece.windows(2).zip(&mut ranks) {
+        if let [first, second] = pair {
+            *rank = vocabulary.rank_of_pair(*first, *second);
+        }
+    }
+    loop {
+        let pairs = ranks.get(..parts.saturating_sub(1)).unwrap_or_default();
+        let Some((at, lowest)) = pairs.iter().copied().enumerate().min_by_key(|(_, rank)| *rank) else { break };
+        if lowest == NONE {
+            break;
+        }
+        starts.copy_within(at + 2..=parts, at + 1);
+        ranks.copy_within(at + 2..=parts, at + 1);
+        parts -= 1;
+        let rank_at = |at: usize| match (starts.get(at), starts.get(at + 2)) {
+            (Some(start), Some(end)) if at + 2 <= parts => {
+                vocabulary.rank_between(text, base + usize::from(*start), base + usize::from(*end))
+            }
+            _ => NONE,
+        };
+        let (own, before) = (rank_at(at), at.checked_sub(1).map(rank_at));
+        if let Some(rank) = ranks.get_mut(at) {
+            *rank = own;
+        }
+        if let (Some(rank), Some(before)) = (at.checked_sub(1).and_then(|at| ranks.get_mut(at)), before) {
+            *rank = before;
+        }
+    }
+    u32::try_from(parts).unwrap_or(u32::MAX)
+}
+
+/// A long piece: what begins at `base` in `text`.
+#[derive(Clone, Copy)]
+struct Piece<'t> {
+    vocabulary: &'t Vocabulary,
+    text: &'t [u8],
+    base: usize,
+}
+
+impl Piece<'_> {
+    fn rank_between(self, start: usize, end: usize) -> u32 {
+        self.vocabulary.rank_between(self.text, self.base + start, self.base + end)
+    }
+}
+
+/// A part of a long piece.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    /// Where the part before it begins.
+    before: u32,
+    /// Where it ends.
+    end: u32,
+    /// The rank of it and its neighbour to the right together; [`NONE`] too where a part no longer begins.
+    rank: u32,
+}
+
+/// A pair to be merged at a rank.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    start: u32,
+    /// The next entry of the same rank, or [`NONE`].
+    next: u32,
+}
+
+/// Merges long pieces in time linear in their length: pairs wait in a list for each rank, and the ranks are gone
+/// through once, upwards. That is enough, since a merge makes only pairs of higher rank than its own: a token
+/// that merging can reach is made of merges in ascending order, which a test looks up for each of them.
+#[derive(Debug, Default)]
+pub(super) struct Merger {
+    parts: Vec<Part>,
+    entries: Vec<Entry>,
+    /// Of each rank its last entry, if its bit in `waiting` is set.
+    lists: Vec<u32>,
+    waiting: Vec<u64>,
+    /// The entries of the rank that is being merged.
+    starts: Vec<u32>,
+}
+
+/// Above every rank.
+const RANKS: usize = 100_256;
+
+impl Merger {
+    /// Counts the tokens of a piece that begins at `base`, has at least two bytes, and is no token itself.
+    pub(super) fn count(&mut self, vocabulary: &Vocabulary, text: &[u8], base: usize, len: usize) -> u32 {
+        if len <= SHORT {
+            return count_short(vocabulary, text, base, len);
+        }
+        // Offsets in a part are 32 bits wide; four gigabytes are far above every cap.
+        let Ok(len) = u32::try_from(len) else { return u32::MAX };
+        let piece = Piece { vocabulary, text, base };
+        self.begin(piece, len);
+        let mut count = len;
+        let mut word = 0;
+        while word < self.waiting.len() {
+            let Some(bits) = self.waiting.get_mut(word).filter(|bits| **bits != 0) else {
+                word += 1;
+                continue;
+            };
+            let bit = bits.trailing_zeros();
+            *bits &= *bits - 1;
+            let rank = word * 64 + bit as usize;
+            count -= self.merge_all(piece, rank);
+        }
+        count
+    }
+
+    fn begin(&mut self, piece: Piece<'_>, len: u32) {
+        self.lists.resize(RANKS, NONE);
+        self.waiting.resize(RANKS.div_ceil(64), 0);
+        self.entries.clear();
+        self.parts.clear();
+        let bytes = piece.text.get(piece.base..piece.base + len as usize).unwrap_or_default();
+        let ranks = bytes.windows(2).map(|pair| match pair {
+            [first, second] => piece.vocabulary.rank_of_pair(*first, *second),
+            _ => NONE,
+        });
+        let parts = (0..len).zip(ranks.chain([NONE]));
+        self.parts
+            .extend(parts.map(|(start, rank)| Part { before: start.wrapping_sub(1), end: start + 1, rank }));
+        for start in 0..len {
+            let rank = self.part(start).rank;
+            self.wait(start, rank);
+        }
+    }
+
+    /// Merges every pair that waits at `rank`, from left to right; how many there were.
+    fn merge_all(&mut self, piece: Piece<'_>, rank: usize) -> u32 {
+        let mut starts = std::mem::take(&mut self.starts);
+        starts.clear();
+        let mut next = self.lists.get(rank).copied().unwrap_or(NONE);
+        while let Some(entry) = self.entries.get(next as usize) {
+            starts.push(entry.start);
+            next = entry.next;
+        }
+        starts.sort_unstable();
+        let mut merged = 0;
+        for start in &starts {
+            // A pair may have gone since it was put here: one of its parts was merged with another.
+            if self.part(*start).rank as usize == rank {
+                self.merge(piece, *start);
+                merged += 1;
+            }
+        }
+        self.starts = starts;
+        merged
+    }
+
+    /// Makes the part at `start` and its neighbour to the right one.
+    fn merge(&mut self, piece: Piece<'_>, start: u32) {
+        let Part { before, end: middle, .. } = self.part(start);
+        let end = self.part(middle).end;
+        self.set(middle, |part| part.rank = NONE);
+        self.set(end, |part| part.before = start);
+        self.set(start, |part| part.end = end);
+        self.rank_again(piece, start);
+        if before != NONE {
+            self.rank_again(piece, before);
+        }
+    }
+
+    fn rank_again(&mut self, piece: Piece<'_>, start: u32) {
+        let middle = self.part(start).end as usize;
+        let rank = match self.parts.get(middle) {
+            Some(right) => piece.rank_between(start as usize, right.end as usize),
+            None => NONE,
+        };
+        self.set(start, |part| part.rank = rank);
+        self.wait(start, rank);
+    }
+
+    fn wait(&mut self, start: u32, rank: u32) {
+        let (Some(list), Some(bits)) =
+            (self.lists.get_mut(rank as usize), self.waiting.get_mut(rank as usize / 64))
+        else {
+            return;
+        };
+        let bit = 1_u64 << (rank % 64);
+        let next = if *bits & bit == 0 { NONE } else { *list };
+        *list = u32::try_from(self.entries.len()).unwrap_or(NONE);
+        *bits |= bit;
+        self.entries.push(Entry { start, next });
+    }
+
+    fn part(&self, start: u32) -> Part {
+        const NO_PART: Part = Part { before: NONE, end: NONE, rank: NONE };
+        self.parts.get(start as usize).copied().unwrap_or(NO_PART)
+    }
+
+    fn set(&mut self, start: u32, change: impl FnOnce(&mut Part)) {
+        if let Some(part) = self.parts.get_mut(start as usize) {
+            change(part);
+        }
+    }
+}
