@@ -5,7 +5,6 @@ use clap::Subcommand;
 use millwork_dock::config::{
     Access, AnchorMode, Check, Config, DockConfig, KeySource, Mistake, Mistakes, Source, Tls,
 };
-use millwork_dock::dock::anchors;
 use millwork_dock::server::load_dock;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -38,17 +37,9 @@ pub(crate) fn run(command: &Command) -> Exit {
     }
 }
 
-/// Reads a configuration, where `require` may name the anchors that the dock has.
-///
-/// # Errors
-/// Every mistake at once.
-pub(super) fn load(file: &Path) -> Result<Config, Mistakes> {
-    Config::load(file, &|_| anchors::NAMES.to_vec())
-}
-
 /// The same, its schemas compiled to see whether they can be.
 fn load_with_schemas(file: &Path) -> Result<Config, Mistakes> {
-    let config = load(file)?;
+    let config = Config::load(file)?;
     let docks = config.docks.iter().enumerate();
     let mistakes: Vec<Mistake> = docks.filter_map(|(n, dock)| schema_mistake(n, dock)).collect();
     if mistakes.is_empty() { Ok(config) } else { Err(Mistakes::new(file.display().to_string(), mistakes)) }
@@ -82,6 +73,7 @@ fn summary(file: &Path, config: &Config) -> String {
                 format!("tool-argument/v1 of arguments against {}", schema.display())
             }
             Check::Argument(Source::CheckRequest) => "tool-argument/v1 of check requests".to_owned(),
+            Check::Profile => "token-efficiency/v1 of tool catalogues".to_owned(),
         };
         let anchors = match dock.anchors {
             AnchorMode::Codes => "codes",
@@ -95,21 +87,25 @@ fn summary(file: &Path, config: &Config) -> String {
             out,
             "\n{}\n  access   {access}\n  check    {check}\n  require  {}\n  anchors  {anchors}\n  rate     {rate}\n",
             dock.path,
-            required(dock)
+            require(dock)
         );
     }
     out
 }
 
-fn required(dock: &DockConfig) -> String {
-    match dock.require.as_deref() {
-        None => {
-            let names: Vec<_> = anchors::DEFAULT_REQUIRE.names().collect();
-            format!("{} (the default)", names.join(", "))
-        }
-        Some([]) => "nothing more: repairs are accepted".to_owned(),
-        Some(names) => names.join(", "),
-    }
+/// What the dock requires beside the base anchors, in words.
+pub(super) fn require(dock: &DockConfig) -> String {
+    let table = dock.check.anchors();
+    let names: Vec<_> = match &dock.require {
+        None => table.names_of(table.default_require).collect(),
+        Some(names) => names.iter().map(String::as_str).collect(),
+    };
+    let names = match (names.as_slice(), &dock.check) {
+        ([], Check::Argument(_)) => "nothing more: repairs are accepted".to_owned(),
+        ([], Check::Profile) => "nothing more than a catalogue in contract".to_owned(),
+        (names, _) => names.join(", "),
+    };
+    if dock.require.is_none() { names + " (the default)" } else { names }
 }
 
 /// What would keep the configuration from working on this machine as it is now. No mistakes: the machine that

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use millwork_dock::argument::{Schema, Verdict};
-use millwork_dock::budget::{Budget, DEFAULT_STEPS};
-use millwork_dock::dock::{self, Check, Dock, Evaluation, Source};
+use millwork_dock::budget::Budget;
+use millwork_dock::config::Config;
+use millwork_dock::dock::{self, Check, Dock, Evaluation, Finding, Source};
 use millwork_dock::server::load_dock;
 
 use super::check::worse;
 use super::input::{Input, Trouble};
-use super::{Exit, config, put, render, tell};
+use super::{Exit, put, render, tell};
 
 /// What `evaluate` takes.
 #[derive(Debug, Args)]
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Exit {
 }
 
 fn evaluate(args: &EvaluateArgs) -> Result<Exit, Trouble> {
-    let config = config::load(&args.config).map_err(|mistakes| Trouble::Usage(mistakes.to_string()))?;
+    let config = Config::load(&args.config).map_err(|mistakes| Trouble::Usage(mistakes.to_string()))?;
     let Some(dock_config) = config.docks.iter().find(|dock| dock.path == args.dock) else {
         let paths: Vec<&str> = config.docks.iter().map(|dock| dock.path.as_str()).collect();
         return Err(Trouble::Usage(format!("no dock at {}; the docks are: {}", args.dock, paths.join(", "))));
@@ -55,11 +56,8 @@ fn evaluate(args: &EvaluateArgs) -> Result<Exit, Trouble> {
     let dock = load_dock(dock_config).map_err(|trouble| Trouble::Usage(trouble.to_string()))?;
     let hint = "a model's text is given as a JSON string, in quotes";
     let candidate = args.candidate.read_json().map_err(|trouble| trouble.with_hint(hint))?;
-    let steps = match config.limits.check_steps {
-        0 => DEFAULT_STEPS,
-        steps => steps,
-    };
-    let evaluation = match dock.evaluate(candidate.root(), &mut Budget::of_steps(steps)) {
+    let budget = &mut Budget::of_steps(config.limits.check_steps);
+    let evaluation = match dock.evaluate(candidate.root(), budget) {
         Ok(evaluation) => evaluation,
         Err(fault) => return Ok(worse(put(format_args!("{{\"error\":\"{fault}\"}}")), Exit::Environment)),
     };
@@ -75,11 +73,11 @@ fn evaluate(args: &EvaluateArgs) -> Result<Exit, Trouble> {
 }
 
 fn exit_of(evaluation: &Evaluation<'_>) -> Exit {
-    match (&evaluation.verdict, &evaluation.check) {
-        (verdict, _) if verdict.is_correct() => Exit::Fine,
-        (dock::Verdict::Refused { .. }, _) => Exit::Refused,
-        (_, Some(check)) if check.verdict() == Verdict::Repaired => Exit::Repaired,
-        _ => Exit::Negative,
+    match &evaluation.finding {
+        _ if evaluation.verdict.is_correct() => Exit::Fine,
+        Finding::ArgumentsRefused(_) | Finding::CatalogueRefused(_) => Exit::Refused,
+        Finding::Arguments(check) if check.verdict() == Verdict::Repaired => Exit::Repaired,
+        Finding::Arguments(_) | Finding::Profile(_) | Finding::Probe => Exit::Negative,
     }
 }
 
@@ -94,22 +92,22 @@ fn explain(
         verdict.quality_score()
     );
     let required: Vec<&str> = dock.required().collect();
-    match verdict {
-        dock::Verdict::Probe => {
+    match (verdict, &evaluation.finding) {
+        (dock::Verdict::Probe, _) => {
             out.push_str("none: the candidate carries the reserved probe's marker, so no check ran\n");
         }
-        dock::Verdict::Refused { refusal, .. } => {
+        (_, Finding::ArgumentsRefused(refusal)) => {
             let _ = writeln!(out, "the candidate cannot be assessed: {}", refusal.code());
         }
-        dock::Verdict::Assessed { held, .. } => {
-            let failed: Vec<&str> = held.all().filter(|(_, held)| !held).map(|(name, _)| name).collect();
-            let _ = writeln!(
-                out,
-                "{} of {} held",
-                dock::anchors::NAMES.len() - failed.len(),
-                dock::anchors::NAMES.len()
-            );
-            for name in failed {
+        (_, Finding::CatalogueRefused(refusal)) => {
+            let rule = refusal.rule().map_or(String::new(), |rule| format!(" ({rule})"));
+            let _ = writeln!(out, "the candidate is no catalogue in contract: {}{rule}", refusal.code());
+        }
+        (dock::Verdict::Judged { anchors, .. }, _) => {
+            let (all, failed) =
+                (anchors.all().count(), anchors.all().filter(|(_, held)| !held).collect::<Vec<_>>());
+            let _ = writeln!(out, "{} of {all} held", all - failed.len());
+            for (name, _) in failed {
                 let why = if required.contains(&name) { "not held, and required" } else { "not held" };
                 let _ = writeln!(out, "    {name}: {why}");
             }
@@ -121,12 +119,18 @@ fn explain(
         let metrics: Vec<String> = metrics.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let _ = writeln!(out, "\nnamed metrics, dropped before the answer\n  {}", metrics.join(", "));
     }
-    if let Some(check) = &evaluation.check {
-        let pinned: Option<&Schema<'_>> = match dock.check() {
-            Check::Argument(Source::Arguments(schema)) => Some(schema),
-            Check::Argument(Source::CheckRequest) => None,
-        };
-        let _ = write!(out, "\nreport\n{}", render::report(check, pinned, "")?);
+    match &evaluation.finding {
+        Finding::Arguments(check) => {
+            let pinned: Option<&Schema<'_>> = match dock.check() {
+                Check::Argument(Source::Arguments(schema)) => Some(schema),
+                _ => None,
+            };
+            let _ = write!(out, "\nreport\n{}", render::report(check, pinned, "")?);
+        }
+        Finding::Profile(profile) => {
+            let _ = write!(out, "\nreport\n{}", super::profile::text(profile, ""));
+        }
+        Finding::Probe | Finding::ArgumentsRefused(_) | Finding::CatalogueRefused(_) => {}
     }
     Ok(out)
 }

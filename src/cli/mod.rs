@@ -1,12 +1,14 @@
 //! The command line: what there is to say, and what each command exits with.
 
 mod batch;
+mod catalogue;
 mod check;
 mod config;
 mod evaluate;
 mod explain;
 mod input;
 mod key;
+mod profile;
 mod render;
 mod serve;
 
@@ -38,7 +40,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A Millwork verifier dock: judges the arguments of tool calls against their JSON Schema.
+/// A Millwork verifier dock: judges the arguments of tool calls against their JSON Schema, and profiles tool catalogues.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Cli {
@@ -60,6 +62,8 @@ enum Command {
     /// Make keys
     #[command(subcommand)]
     Key(key::Command),
+    /// Tell what share of a tool catalogue's tokens its names, descriptions and schemas carry
+    Profile(profile::ProfileArgs),
     /// Answer at the configured docks, over HTTPS, until told to stop
     Serve(serve::Command),
 }
@@ -73,6 +77,7 @@ pub(crate) fn run() -> Exit {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Explain(command) => explain::run(&command),
         Command::Key(command) => key::run(&command),
+        Command::Profile(args) => profile::run(&args),
         Command::Serve(command) => serve::run(&command),
     }
 }

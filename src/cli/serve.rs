@@ -1,10 +1,10 @@
 //! `serve`: answers at the configured docks until it is told to stop.
 
-use super::{Exit, config, put, tell};
+use super::config::require;
+use super::{Exit, put, tell};
 use clap::{Args, ValueEnum};
 use millwork_dock::config::{Access, Config, DockConfig, Tls};
-use millwork_dock::dock::anchors;
-use millwork_dock::server::{ConfigFile, LogFormat, Logs, Server, Stop};
+use millwork_dock::server::{LogFormat, Logs, Server, Stop};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -34,7 +34,7 @@ enum Format {
 
 /// Serves. The log goes to standard error; standard output says once what is served, and how to register it.
 pub(crate) fn run(command: &Command) -> Exit {
-    let config = match config::load(&command.config) {
+    let config = match Config::load(&command.config) {
         Ok(config) => config,
         Err(mistakes) => return failed(Exit::Usage, mistakes),
     };
@@ -50,15 +50,14 @@ pub(crate) fn run(command: &Command) -> Exit {
         Ok(runtime) => runtime,
         Err(error) => return failed(Exit::Environment, error),
     };
-    let file = ConfigFile { path: command.config.clone(), load: config::load };
-    let exit = runtime.block_on(serve(config, file));
+    let exit = runtime.block_on(serve(config, command.config.clone()));
     // A check that is still at work holds nothing that matters; it need not be waited for.
     runtime.shutdown_background();
     drop(logs);
     exit
 }
 
-async fn serve(config: Config, file: ConfigFile) -> Exit {
+async fn serve(config: Config, file: PathBuf) -> Exit {
     let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
         return failed(Exit::Environment, "signals cannot be received");
@@ -136,13 +135,5 @@ fn access(dock: &DockConfig) -> &'static str {
     match dock.access {
         Access::Public => "public",
         Access::Managed(_) => "managed",
-    }
-}
-
-fn require(dock: &DockConfig) -> String {
-    match dock.require.as_deref() {
-        None => anchors::DEFAULT_REQUIRE.names().collect::<Vec<_>>().join(", ") + " (the default)",
-        Some([]) => "nothing more: repairs are accepted".to_owned(),
-        Some(names) => names.join(", "),
     }
 }

@@ -3,12 +3,10 @@
 use super::keys::{RATE_LIMIT, RATES};
 use super::read::{At, Read, Reported, Section, Walk, nearest, shown};
 use super::{Access, AnchorMode, Check, DockConfig, KeySource, RateLimit, Source};
+use crate::dock::{argument, profile};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-
-/// Which names `require` may hold for a check. The schema's file may not be known yet when this is asked.
-pub type AnchorNames<'a> = &'a dyn Fn(&Check) -> Vec<&'static str>;
 
 /// The longest URL path of a dock, in bytes.
 const MAX_PATH: usize = 512;
@@ -17,29 +15,20 @@ const MAX_PATH: usize = 512;
 type Taken<'a> = HashMap<&'a str, String>;
 
 /// The docks of the file.
-pub(super) fn read_all<'a>(
-    walk: &mut Walk<'a>,
-    sections: Vec<Read<Section<'a>>>,
-    anchor_names: AnchorNames<'_>,
-) -> Read<Vec<DockConfig>> {
+pub(super) fn read_all<'a>(walk: &mut Walk<'a>, sections: Vec<Read<Section<'a>>>) -> Read<Vec<DockConfig>> {
     let mut taken = Taken::new();
-    let docks = sections.into_iter().map(|section| read(walk, &section?, &mut taken, anchor_names));
+    let docks = sections.into_iter().map(|section| read(walk, &section?, &mut taken));
     // All of them first: collecting into a `Result` would stop at the first that failed.
     let docks: Vec<Read<DockConfig>> = docks.collect();
     docks.into_iter().collect()
 }
 
-fn read<'a>(
-    walk: &mut Walk<'a>,
-    section: &Section<'a>,
-    taken: &mut Taken<'a>,
-    anchor_names: AnchorNames<'_>,
-) -> Read<DockConfig> {
+fn read<'a>(walk: &mut Walk<'a>, section: &Section<'a>, taken: &mut Taken<'a>) -> Read<DockConfig> {
     let path = read_path(walk, section, taken);
     let access = read_access(walk, section);
     let kind = read_kind(walk, section);
     let check = read_check(walk, section, kind);
-    let require = read_require(walk, section, kind, anchor_names);
+    let require = read_require(walk, section, kind);
     let anchors = read_anchors(walk, section, kind);
     let rate_limit = read_rate_limit(walk, section, &access);
     Ok(DockConfig {
@@ -157,24 +146,27 @@ fn read_env_name<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<
 enum Kind {
     Arguments,
     CheckRequest,
+    Profile,
 }
 
 fn read_kind<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
     const CHECK: &str = "check";
     const SOURCE: &str = "source";
-    const ONLY_CHECK: &str = "write check = \"tool-argument/v1\"";
+    const CHECKS: &str = "write check = \"tool-argument/v1\" (a call's arguments) or \
+                          check = \"token-efficiency/v1\" (a tool catalogue)";
     const SOURCES: &str = "write source = \"arguments\" (the candidate is a call's arguments, judged against schema) \
                            or source = \"check_request\" (the candidate brings its schema)";
     let check = match walk.text(section, CHECK) {
         Ok(Some(At { value: "tool-argument/v1", .. })) => Ok(()),
+        Ok(Some(At { value: "token-efficiency/v1", .. })) => return read_profile(walk, section),
         Ok(Some(At { line, value })) => {
             let what = match value {
-                "json-schema" | "token-efficiency/v1" => format!("is \"{value}\", {LATER}; {ONLY_CHECK}"),
-                other => format!("is \"{}\", which is no check; {ONLY_CHECK}", shown(other)),
+                "json-schema" => format!("is \"{value}\", {LATER}; {CHECKS}"),
+                other => format!("is \"{}\", which is no check; {CHECKS}", shown(other)),
             };
             Err(walk.report(Some(line), section.path(CHECK), what))
         }
-        Ok(None) => Err(missing(walk, section, CHECK, ONLY_CHECK)),
+        Ok(None) => Err(missing(walk, section, CHECK, CHECKS)),
         Err(reported) => Err(reported),
     };
     let source = match walk.text(section, SOURCE)? {
@@ -196,6 +188,16 @@ fn read_kind<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
     check.and(source)
 }
 
+/// A catalogue is the whole candidate, and nothing is pinned.
+fn read_profile<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
+    let mut read = Ok(Kind::Profile);
+    for key in ["source", "schema", "anchors"].into_iter().filter(|key| section.has(key)) {
+        let what = "goes with check = \"tool-argument/v1\"; the candidate of token-efficiency/v1 is the catalogue, so remove it";
+        read = Err(walk.report(section.line_of(walk, key), section.path(key), what));
+    }
+    read
+}
+
 const LATER: &str = "which this version of the dock does not offer (a later release brings it)";
 
 fn read_check<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) -> Read<Check> {
@@ -204,6 +206,7 @@ fn read_check<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) 
     let source = match (kind?, schema) {
         (Kind::Arguments, Some(schema)) => Source::Arguments { schema },
         (Kind::CheckRequest, None) => Source::CheckRequest,
+        (Kind::Profile, _) => return Ok(Check::Profile),
         (Kind::Arguments, None) => {
             let fix = "source = \"arguments\" needs the file that holds the tool's JSON Schema";
             return Err(missing(walk, section, KEY, fix));
@@ -221,25 +224,26 @@ fn read_require<'a>(
     walk: &mut Walk<'a>,
     section: &Section<'a>,
     kind: Read<Kind>,
-    anchor_names: AnchorNames<'_>,
 ) -> Read<Option<Vec<String>>> {
     const KEY: &str = "require";
     let Some(names) = walk.texts(section, KEY)? else { return Ok(None) };
-    let source = match kind? {
-        Kind::Arguments => Source::Arguments { schema: PathBuf::new() },
-        Kind::CheckRequest => Source::CheckRequest,
+    let known = match kind? {
+        Kind::Arguments | Kind::CheckRequest => argument::ANCHORS.names,
+        Kind::Profile => profile::ANCHORS.names,
     };
-    let known = anchor_names(&Check::Argument(source));
     let mut list_known = true;
     let mut seen: Vec<&str> = Vec::new();
     let mut read = Ok(());
     for (n, At { line, value }) in names.iter().enumerate() {
         let what = if !known.contains(value) {
             let like = nearest(value, known.iter().copied());
-            let hint = like.map_or(".".to_owned(), |like| format!("; did you mean \"{like}\"?"));
-            let all = if list_known { format!(" Its anchors: {}", known.join(", ")) } else { String::new() };
-            list_known = false;
-            format!("is \"{}\", which is no anchor of this check{hint}{all}", shown(value))
+            let hint = match like {
+                Some(like) => format!("; did you mean \"{like}\"?"),
+                // The whole list, once.
+                None if std::mem::take(&mut list_known) => format!("; its anchors: {}", known.join(", ")),
+                None => String::new(),
+            };
+            format!("is \"{}\", which is no anchor of this check{hint}", shown(value))
         } else if seen.contains(value) {
             format!("is \"{value}\" again; say it once")
         } else {

@@ -1,6 +1,6 @@
 //! From text to [`Config`]: the file as a whole, `[server]`, `[tls]` and `[limits]`.
 
-use super::dock::{self, AnchorNames};
+use super::dock;
 use super::keys::{BOUNDS, DOCK, LIMITS, ROOT, SERVER, TLS};
 use super::mistake::{Mistake, Mistakes};
 use super::read::{At, Read, Section, Walk, shown};
@@ -21,34 +21,28 @@ impl Config {
     ///
     /// # Errors
     /// Every mistake in it at once, or the one reason why it cannot be read at all.
-    pub fn load(path: &Path, anchor_names: AnchorNames<'_>) -> Result<Config, Mistakes> {
+    pub fn load(path: &Path) -> Result<Config, Mistakes> {
         let origin = path.display().to_string();
         let text = read_text(path).map_err(|what| Mistakes::about_the_file(&origin, what))?;
         let base = path.parent().unwrap_or(Path::new(""));
-        Config::parse_named(&origin, &text, base, anchor_names)
+        Config::parse_named(&origin, &text, base)
     }
 
-    /// Reads a configuration from its text; relative file names in it start from `base`. `anchor_names`
-    /// tells which names the `require` of a check may hold.
+    /// Reads a configuration from its text; relative file names in it start from `base`.
     ///
     /// # Errors
     /// Every mistake at once; where the text is not TOML, its syntax errors alone.
-    pub fn parse(text: &str, base: &Path, anchor_names: AnchorNames<'_>) -> Result<Config, Mistakes> {
-        Config::parse_named("the configuration", text, base, anchor_names)
+    pub fn parse(text: &str, base: &Path) -> Result<Config, Mistakes> {
+        Config::parse_named("the configuration", text, base)
     }
 
-    fn parse_named(
-        origin: &str,
-        text: &str,
-        base: &Path,
-        anchor_names: AnchorNames<'_>,
-    ) -> Result<Config, Mistakes> {
+    fn parse_named(origin: &str, text: &str, base: &Path) -> Result<Config, Mistakes> {
         let mut walk = Walk::new(text, base);
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
             return Err(Mistakes::new(origin, syntax_errors(&walk, &errors)));
         }
-        let config = read_config(&mut walk, table.get_ref(), anchor_names);
+        let config = read_config(&mut walk, table.get_ref());
         match (config, walk.mistakes) {
             (Ok(config), mistakes) if mistakes.is_empty() => Ok(config),
             (_, mistakes) => Err(Mistakes::new(origin, mistakes)),
@@ -81,16 +75,12 @@ fn syntax_errors(walk: &Walk<'_>, errors: &[toml::de::Error]) -> Vec<Mistake> {
     mistakes.collect()
 }
 
-fn read_config<'a>(
-    walk: &mut Walk<'a>,
-    table: &'a DeTable<'a>,
-    anchor_names: AnchorNames<'_>,
-) -> Read<Config> {
+fn read_config<'a>(walk: &mut Walk<'a>, table: &'a DeTable<'a>) -> Read<Config> {
     let root = walk.root(table, &ROOT);
     let server = read_server(walk, &root);
     let tls = read_tls(walk, &root);
     let limits = read_limits(walk, &root);
-    let docks = read_docks(walk, &root, anchor_names);
+    let docks = read_docks(walk, &root);
     let (listen, admin_listen) = server?;
     Ok(Config { listen, admin_listen, tls: tls?, limits: limits?, docks: docks? })
 }
@@ -276,11 +266,7 @@ fn size(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-fn read_docks<'a>(
-    walk: &mut Walk<'a>,
-    root: &Section<'a>,
-    anchor_names: AnchorNames<'_>,
-) -> Read<Vec<DockConfig>> {
+fn read_docks<'a>(walk: &mut Walk<'a>, root: &Section<'a>) -> Read<Vec<DockConfig>> {
     let sections = walk.sections(root, DOCK.name, &DOCK)?;
     if sections.is_empty() {
         return Err(walk.report(
@@ -289,5 +275,5 @@ fn read_docks<'a>(
             "is missing; add at least one [[dock]] with path, access, check and source",
         ));
     }
-    dock::read_all(walk, sections, anchor_names)
+    dock::read_all(walk, sections)
 }

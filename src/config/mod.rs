@@ -10,10 +10,12 @@ mod load;
 mod mistake;
 mod read;
 
-pub use dock::AnchorNames;
 pub use load::MAX_FILE_BYTES;
 pub use mistake::{Mistake, Mistakes};
 
+pub use crate::dock::AnchorMode;
+
+use crate::dock::anchors::Table;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -122,6 +124,19 @@ pub enum KeySource {
 pub enum Check {
     /// `tool-argument/v1`.
     Argument(Source),
+    /// `token-efficiency/v1`: the candidate is a tool catalogue.
+    Profile,
+}
+
+impl Check {
+    /// The anchors that `require` may name.
+    #[must_use]
+    pub fn anchors(&self) -> &'static Table {
+        match self {
+            Check::Argument(_) => &crate::dock::argument::ANCHORS,
+            Check::Profile => &crate::dock::profile::ANCHORS,
+        }
+    }
 }
 
 /// What a candidate of the argument check is.
@@ -134,15 +149,6 @@ pub enum Source {
     },
     /// `check_request`: a published check body, which brings its own schema.
     CheckRequest,
-}
-
-/// How much the anchors of a verdict tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnchorMode {
-    /// `codes`: the fixed names only.
-    Codes,
-    /// `per_defect`: one more anchor for each defect, with its path.
-    PerDefect,
 }
 
 /// `rate_limit`: a token bucket per client address.

@@ -4,36 +4,42 @@
 //! then the check, then the anchors. One verdict per candidate and configuration: no clock, no state.
 
 pub mod anchors;
+pub mod argument;
 mod candidate;
 pub mod probe;
+pub mod profile;
 mod verdict;
 
 pub use anchors::{AnchorMode, UnknownAnchor};
+pub use argument::Source;
 pub use candidate::candidate;
-pub use verdict::{Evaluation, PROBE_ANSWER, Verdict};
+pub use verdict::{Evaluation, Finding, PROBE_ANSWER, Score, Verdict};
 
-use std::sync::Arc;
-
-use crate::argument::{self, Check as ArgumentCheck, Met, Refusal, Schema, Stop, Submission};
+use crate::argument::{Met, Stop};
 use crate::budget::Budget;
 use crate::fault::Fault;
-use crate::json::{Document, Value};
-use anchors::Held;
+use crate::json::Value;
+use crate::profile::tokens::Tokenizer;
+use anchors::{Anchors, Set, Table};
 
 /// What a dock checks, and where it finds it in the candidate.
 #[derive(Debug)]
 pub enum Check {
     /// `tool-argument/v1`.
     Argument(Source),
+    /// `token-efficiency/v1`.
+    Profile(&'static Tokenizer),
 }
 
-/// Where the argument check finds the arguments and their schema (decision C3).
-#[derive(Debug)]
-pub enum Source {
-    /// The candidate is the arguments, or their raw text; the schema is pinned.
-    Arguments(Schema<'static>),
-    /// The candidate is a published check body that brings its schema along.
-    CheckRequest,
+impl Check {
+    /// The anchors of this check.
+    #[must_use]
+    pub fn anchors(&self) -> &'static Table {
+        match self {
+            Check::Argument(_) => &argument::ANCHORS,
+            Check::Profile(_) => &profile::ANCHORS,
+        }
+    }
 }
 
 /// A dock.
@@ -41,21 +47,22 @@ pub enum Source {
 pub struct Dock {
     check: Check,
     mode: AnchorMode,
-    required: anchors::Set,
+    required: Set,
 }
 
 impl Dock {
     /// A dock whose verdict is correct if every anchor named in `require` holds, next to the base anchors
-    /// (decision C5). Without `require`: `valid_as_submitted`.
+    /// (decision C5). Without `require`, the check's own default holds.
     ///
     /// # Errors
     /// [`UnknownAnchor`], which lists the names there are.
     pub fn new(check: Check, mode: AnchorMode, require: Option<&[String]>) -> Result<Dock, UnknownAnchor> {
+        let table = check.anchors();
         let required = match require {
-            Some(names) => anchors::Set::named(names)?,
-            None => anchors::DEFAULT_REQUIRE,
+            Some(names) => table.named(names)?,
+            None => table.default_require,
         };
-        Ok(Dock { check, mode, required: required.and(anchors::BASE) })
+        Ok(Dock { check, mode, required: required.and(table.base) })
     }
 
     /// What the dock checks.
@@ -66,7 +73,7 @@ impl Dock {
 
     /// The names of every anchor that must hold, in their order.
     pub fn required(&self) -> impl Iterator<Item = &'static str> {
-        self.required.names()
+        self.check.anchors().names_of(self.required)
     }
 
     /// Judges a candidate.
@@ -87,65 +94,54 @@ impl Dock {
         budget: &mut Budget<'_>,
     ) -> Result<Evaluation<'a>, Fault> {
         if probe::has_marker(candidate.document(), budget).map_err(|_| Fault::CheckTimeout)? {
-            return Ok(Evaluation { verdict: Verdict::Probe, check: None, refusal: None });
+            return Ok(Evaluation { verdict: Verdict::Probe, finding: Finding::Probe });
         }
-        let Check::Argument(source) = &self.check;
-        let result = match source {
-            Source::Arguments(schema) => check_arguments(schema, candidate, budget),
-            Source::CheckRequest => check_request(candidate, budget),
-        };
+        match &self.check {
+            Check::Argument(source) => self.evaluate_arguments(source, candidate, budget),
+            Check::Profile(tokenizer) => self.evaluate_catalogue(tokenizer, candidate, budget),
+        }
+    }
+
+    fn evaluate_arguments<'a>(
+        &'a self,
+        source: &'a Source,
+        candidate: Value<'a>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Evaluation<'a>, Fault> {
         let met = Met::of(candidate.document());
-        match result {
+        match argument::check(source, candidate, budget) {
             Ok(check) => {
-                let held = Held::of_check(&check, met.and(check.met()));
-                let defects = match self.mode {
-                    AnchorMode::Codes => Vec::new(),
-                    AnchorMode::PerDefect => anchors::of_defects(&check),
-                };
-                let is_correct = held.has_all(self.required);
-                let score = verdict::Score { held: check.nodes_held(), visited: check.nodes_visited() };
-                let verdict = Verdict::Assessed { is_correct, score, held, defects };
-                Ok(Evaluation { verdict, check: Some(check), refusal: None })
+                let mut anchors = argument::anchors_of_check(&check, met.and(check.met()));
+                if self.mode == AnchorMode::PerDefect {
+                    anchors.more = argument::defect_anchors(&check);
+                }
+                let score = Score { held: check.nodes_held(), visited: check.nodes_visited() };
+                Ok(self.evaluation(Finding::Arguments(check), score, anchors))
             }
             Err(Stop::Refused(refusal, more)) => {
-                let verdict = Verdict::Refused { refusal, held: Held::of_refusal(met.and(more)) };
-                Ok(Evaluation { verdict, check: None, refusal: Some(refusal) })
+                let anchors = argument::anchors_of_refusal(refusal, met.and(more));
+                Ok(self.evaluation(Finding::ArgumentsRefused(refusal), Score::ZERO, anchors))
             }
             Err(Stop::Exhausted(_)) => Err(Fault::CheckTimeout),
         }
     }
-}
 
-/// A text candidate is the raw text of the arguments, anything else the arguments themselves.
-fn check_arguments<'a>(
-    schema: &'a Schema<'static>,
-    candidate: Value<'a>,
-    budget: &mut Budget<'_>,
-) -> Result<ArgumentCheck<'a>, Stop> {
-    let submission = match candidate.as_text() {
-        Some(text) => Submission::Text(text),
-        None => Submission::Arguments(candidate),
-    };
-    argument::check(schema, submission, budget)
-}
+    fn evaluate_catalogue<'a>(
+        &'a self,
+        tokenizer: &Tokenizer,
+        candidate: Value<'a>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Evaluation<'a>, Fault> {
+        let profile::Outcome { profile, anchors } =
+            profile::check(tokenizer, candidate, budget).map_err(|_| Fault::CheckTimeout)?;
+        Ok(match profile {
+            Ok(profile) => self.evaluation(Finding::Profile(profile), Score::ONE, anchors),
+            Err(refusal) => self.evaluation(Finding::CatalogueRefused(refusal), Score::ZERO, anchors),
+        })
+    }
 
-/// A text candidate is parsed strictly as a whole; only the arguments text inside it may be repaired.
-fn check_request<'a>(candidate: Value<'a>, budget: &mut Budget<'_>) -> Result<ArgumentCheck<'a>, Stop> {
-    let Some(text) = candidate.as_text() else { return argument::check_request(candidate, budget) };
-    let text = text.decode().into_owned();
-    budget.spend(text.len() as u64 / 16 + 1)?;
-    let over_cap = text.len() > argument::MAX_BODY_BYTES;
-    match Document::parse_decoded(text) {
-        Ok(document) => {
-            let met = Met::of(&document);
-            let check = argument::check_request_document(Arc::new(document), budget);
-            match check {
-                Ok(check) => Ok(check.having_met(met)),
-                Err(Stop::Refused(refusal, more)) => Err(Stop::Refused(refusal, met.and(more))),
-                Err(stop) => Err(stop),
-            }
-        }
-        Err(_) if over_cap => Err(Stop::Refused(Refusal::BodyOverCap, Met::default())),
-        Err(_) => Err(Stop::Refused(Refusal::InvalidRequestBody, Met::default())),
+    fn evaluation<'a>(&self, finding: Finding<'a>, score: Score, anchors: Anchors) -> Evaluation<'a> {
+        let is_correct = anchors.have_all(self.required);
+        Evaluation { verdict: Verdict::Judged { is_correct, score, anchors }, finding }
     }
 }

@@ -18,7 +18,7 @@ pub use refusal::Refusal;
 pub use shares::{Reason, Share, Shares, Split};
 
 use crate::budget::{Budget, Exhausted};
-use crate::json::{Value, compact_len_over, write_ecma};
+use crate::json::{Kind, Value, compact_len_over, write_ecma};
 use catalogue::Tool;
 use shares::{Counts, PartBytes, Whole};
 use tokens::{Counter, Tokenizer};
@@ -101,11 +101,43 @@ pub fn profile(
     caps: Caps,
     budget: &mut Budget<'_>,
 ) -> Result<Profile, Stop> {
+    within_cap(submission, caps, budget)?;
+    profile_catalogue(tokenizer, submission.get(b"catalogue").unwrap_or(submission), caps, budget)
+}
+
+/// Profiles the `catalogue` of a published body, which must be there. Every other member is ignored.
+///
+/// # Errors
+/// As for [`profile`].
+pub fn profile_request(
+    tokenizer: &Tokenizer,
+    body: Value<'_>,
+    caps: Caps,
+    budget: &mut Budget<'_>,
+) -> Result<Profile, Stop> {
+    within_cap(body, caps, budget)?;
+    if body.kind() != Kind::Object {
+        return Err(Stop::Refused(Refusal::InvalidRequestBody));
+    }
+    let catalogue = body.get(b"catalogue").ok_or(Stop::Refused(Refusal::CatalogueMissing))?;
+    profile_catalogue(tokenizer, catalogue, caps, budget)
+}
+
+fn within_cap(submission: Value<'_>, caps: Caps, budget: &mut Budget<'_>) -> Result<(), Stop> {
     budget.spend(submission.count_nodes() / 2)?;
     if compact_len_over(submission, caps.body_bytes) {
-        return Err(Stop::Refused(Refusal::BodyOverCap));
+        Err(Stop::Refused(Refusal::BodyOverCap))
+    } else {
+        Ok(())
     }
-    let catalogue = submission.get(b"catalogue").unwrap_or(submission);
+}
+
+fn profile_catalogue(
+    tokenizer: &Tokenizer,
+    catalogue: Value<'_>,
+    caps: Caps,
+    budget: &mut Budget<'_>,
+) -> Result<Profile, Stop> {
     let tools = catalogue::tools(catalogue, caps).map_err(Stop::Refused)?;
     let mut work = Work { counter: tokenizer.counter(), part: Vec::new(), schemas: Schemas::default() };
     let mut whole = Whole::default();

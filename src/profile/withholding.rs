@@ -43,8 +43,11 @@ fn candidates(bytes: PartBytes, clip: u64) -> impl Iterator<Item = Counts> {
     names.flat_map(move |name| {
         let descriptions = counts_of(most_of_string(bytes.description), bytes.description, clip);
         descriptions.flat_map(move |description| {
-            counts_of(bytes.schema, bytes.schema, clip)
-                .map(move |schema| Counts { name, description, schema })
+            counts_of(bytes.schema, bytes.schema, clip).map(move |schema| Counts {
+                name,
+                description,
+                schema,
+            })
         })
     })
 }
@@ -78,7 +81,8 @@ mod tests {
 
     /// The withheld triples of a box, straight from the words of the criteria.
     fn withheld_by_the_book(candidates: &[Counts]) -> Vec<Counts> {
-        let unique = |one: &&Counts| candidates.iter().filter(|other| other.shares() == one.shares()).count() == 1;
+        let unique =
+            |one: &&Counts| candidates.iter().filter(|other| other.shares() == one.shares()).count() == 1;
         let mut withheld: Vec<Counts> = candidates.iter().filter(unique).copied().collect();
         if let [only] = *withheld
             && let Some(smallest) = candidates.iter().filter(|other| **other != only).min()
@@ -133,8 +137,7 @@ mod tests {
                 }
             }
         }
-        let published =
-            [[0, 1, 1], [0, 1, 2], [1, 0, 1], [1, 0, 2], [1, 1, 0], [1, 1, 1], [1, 1, 2]];
+        let published = [[0, 1, 1], [0, 1, 2], [1, 0, 1], [1, 0, 2], [1, 1, 0], [1, 1, 1], [1, 1, 2]];
         assert_eq!(found.into_iter().collect::<Vec<_>>(), published);
     }
 

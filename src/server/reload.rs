@@ -3,26 +3,18 @@
 //! One poll reads every file and compares. What is valid replaces the old as a whole, behind one pointer;
 //! what is not leaves the old in place and says so, except keys: a key that is gone is refused.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::site::{MAX_SCHEMA_BYTES, Site};
 use super::tls::{Identity, MAX_PEM_BYTES};
 use super::watch::{EVERY, Watched};
 use super::{Shared, access};
-use crate::config::{Access, Check, Config, KeySource, MAX_FILE_BYTES, Mistakes, Source, Tls};
-
-/// The configuration file, and how it is read.
-pub struct ConfigFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Reads it, checks included.
-    pub load: fn(&Path) -> Result<Config, Mistakes>,
-}
+use crate::config::{Access, Check, Config, KeySource, MAX_FILE_BYTES, Source, Tls};
 
 /// The files under watch.
 pub(super) struct Reload {
-    file: Option<(ConfigFile, Watched)>,
+    file: Option<(PathBuf, Watched)>,
     config: Config,
     tls: Vec<Watched>,
     site: Vec<Watched>,
@@ -31,9 +23,9 @@ pub(super) struct Reload {
 impl Reload {
     /// Watches from now on: a change after this call is noticed, even if it comes before the files are
     /// read for use.
-    pub(super) fn new(config: Config, file: Option<ConfigFile>) -> Self {
+    pub(super) fn new(config: Config, file: Option<PathBuf>) -> Self {
         let file = file.map(|file| {
-            let watched = Watched::new(&file.path, MAX_FILE_BYTES);
+            let watched = Watched::new(&file, MAX_FILE_BYTES);
             (file, watched)
         });
         let mut reload = Reload { file, tls: tls_files(&config.tls), site: site_files(&config), config };
@@ -63,44 +55,39 @@ impl Reload {
     }
 
     fn poll(&mut self, server: &Shared) {
-        let config_is_new = self.take_configuration(server);
+        self.take_configuration(server);
         if any_is_new(&mut self.tls) {
             self.take_certificate(server);
         }
-        if any_is_new(&mut self.site) || config_is_new {
-            self.take_site(server);
+        if any_is_new(&mut self.site) {
+            take_site(&self.config, server);
         }
     }
 
-    fn take_configuration(&mut self, server: &Shared) -> bool {
-        let Some((file, watched)) = &mut self.file else { return false };
+    fn take_configuration(&mut self, server: &Shared) {
+        let Some((file, watched)) = &mut self.file else { return };
         if !is_new(watched) {
-            return false;
+            return;
         }
-        match (file.load)(&file.path) {
+        match Config::load(file) {
             Ok(new) => {
                 for what in needs_restart(&self.config, &new) {
                     tracing::warn!(what, "changed in the configuration; it takes a restart to hold");
                 }
-                // Judged before it is taken: a configuration with a broken dock changes nothing.
-                if let Err(troubles) = Site::build(&new, &server.metrics, Some(&server.site.load())) {
-                    for trouble in troubles {
-                        tracing::error!(%trouble, "the changed configuration is not taken over");
-                    }
-                    server.metrics.reload_failed();
-                    return false;
+                // Watched before they are read, so that no change in between is missed.
+                let mut files = site_files(&new);
+                any_is_new(&mut files);
+                // A configuration with a broken dock changes nothing.
+                if take_site(&new, server) {
+                    let kept = self.config.clone();
+                    self.config =
+                        Config { listen: kept.listen, admin_listen: kept.admin_listen, tls: kept.tls, ..new };
+                    self.site = files;
                 }
-                let kept = self.config.clone();
-                self.config =
-                    Config { listen: kept.listen, admin_listen: kept.admin_listen, tls: kept.tls, ..new };
-                self.site = site_files(&self.config);
-                any_is_new(&mut self.site);
-                true
             }
             Err(mistakes) => {
                 tracing::error!(%mistakes, "the changed configuration is not taken over");
                 server.metrics.reload_failed();
-                false
             }
         }
     }
@@ -117,22 +104,25 @@ impl Reload {
             }
         }
     }
+}
 
-    fn take_site(&self, server: &Shared) {
-        match Site::build(&self.config, &server.metrics, Some(&server.site.load())) {
-            Ok(built) => {
-                for warning in &built.warnings {
-                    tracing::warn!(%warning, "a dock needs attention");
-                }
-                server.site.store(Arc::new(built.site));
-                tracing::info!("took changed docks over");
+/// Makes the docks of `config` those that are served; whether they could be made.
+fn take_site(config: &Config, server: &Shared) -> bool {
+    match Site::build(config, &server.metrics, Some(&server.site.load())) {
+        Ok(built) => {
+            for warning in &built.warnings {
+                tracing::warn!(%warning, "a dock needs attention");
             }
-            Err(troubles) => {
-                for trouble in troubles {
-                    tracing::error!(%trouble, "changed docks are not taken over");
-                }
-                server.metrics.reload_failed();
+            server.site.store(Arc::new(built.site));
+            tracing::info!("took changed docks over");
+            true
+        }
+        Err(troubles) => {
+            for trouble in troubles {
+                tracing::error!(%trouble, "changed docks are not taken over");
             }
+            server.metrics.reload_failed();
+            false
         }
     }
 }
@@ -151,7 +141,7 @@ fn site_files(config: &Config) -> Vec<Watched> {
     });
     let schemas = config.docks.iter().filter_map(|dock| match &dock.check {
         Check::Argument(Source::Arguments { schema }) => Some(Watched::new(schema, MAX_SCHEMA_BYTES)),
-        Check::Argument(Source::CheckRequest) => None,
+        Check::Argument(Source::CheckRequest) | Check::Profile => None,
     });
     keys.chain(schemas).collect()
 }

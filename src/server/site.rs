@@ -11,10 +11,11 @@ use super::metrics::{DockMetrics, Metrics};
 use super::rate::Rate;
 use super::watch;
 use crate::argument::Schema;
-use crate::config::{self, Access, Check, Config, DockConfig, Limits, Source};
+use crate::config::{Access, Check, Config, DockConfig, Limits, Source};
 use crate::dock::{self, Dock};
 use crate::fault::Fault;
 use crate::json::Document;
+use crate::profile::tokens::Tokenizer;
 
 /// The longest schema file, in bytes.
 pub(super) const MAX_SCHEMA_BYTES: u64 = 1024 * 1024;
@@ -147,19 +148,18 @@ impl Site {
 /// A schema that cannot be read or is not covered, or an unknown anchor in `require`.
 pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
     let trouble = |what: String| DockTrouble { path: config.path.clone(), what };
-    let Check::Argument(source) = &config.check;
-    let source = match source {
-        Source::CheckRequest => dock::Source::CheckRequest,
-        Source::Arguments { schema } => dock::Source::Arguments(
-            read_schema(schema)
-                .map_err(|what| trouble(format!("schema {}, which {what}", schema.display())))?,
-        ),
+    let check = match &config.check {
+        Check::Argument(Source::CheckRequest) => dock::Check::Argument(dock::Source::CheckRequest),
+        Check::Argument(Source::Arguments { schema }) => {
+            let compiled = read_schema(schema)
+                .map_err(|what| trouble(format!("schema {}, which {what}", schema.display())))?;
+            dock::Check::Argument(dock::Source::Arguments(compiled))
+        }
+        Check::Profile => {
+            dock::Check::Profile(Tokenizer::shared().map_err(|wrong| trouble(wrong.to_string()))?)
+        }
     };
-    let mode = match config.anchors {
-        config::AnchorMode::Codes => dock::AnchorMode::Codes,
-        config::AnchorMode::PerDefect => dock::AnchorMode::PerDefect,
-    };
-    Dock::new(dock::Check::Argument(source), mode, config.require.as_deref())
+    Dock::new(check, config.anchors, config.require.as_deref())
         .map_err(|unknown| trouble(unknown.to_string()))
 }
 

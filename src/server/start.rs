@@ -1,6 +1,7 @@
 //! Starts a server and stops it.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use super::connection::Protocols;
 use super::judge::Checks;
 use super::load::Load;
 use super::metrics::Metrics;
-use super::reload::{ConfigFile, Reload};
+use super::reload::Reload;
 use super::site::{DockTrouble, Site};
 use super::tls::{self, Identity, TlsError};
 use super::utc::Utc;
@@ -87,7 +88,7 @@ impl Server {
     ///
     /// # Errors
     /// See [`StartError`]. Missing or bad keys are none: their docks answer 503, and a warning says so.
-    pub async fn start(mut config: Config, file: Option<ConfigFile>) -> Result<Server, StartError> {
+    pub async fn start(mut config: Config, file: Option<PathBuf>) -> Result<Server, StartError> {
         tls::warm_up()?;
         config.limits.max_connections = within_descriptors(&config.limits);
         let reload = Reload::new(config.clone(), file);

@@ -7,7 +7,7 @@ use millwork_dock::argument::{
     Check, Schema, Stop, Submission, Verdict, check, check_request, replay, replay_text,
 };
 use millwork_dock::budget::{Budget, DEFAULT_STEPS};
-use millwork_dock::dock::{self, AnchorMode, Dock, Source, candidate};
+use millwork_dock::dock::{self, AnchorMode, Dock, Finding, Source, candidate};
 use millwork_dock::json::{Document, write_value};
 
 use crate::argument_reference::{body, engine};
@@ -259,6 +259,6 @@ fn answer(dock: &Dock, candidate_text: &str) -> (bool, String) {
     let evaluation = dock.evaluate(candidate(&body).unwrap(), &mut budget()).unwrap();
     let mut out = Vec::new();
     evaluation.verdict.write(&mut out);
-    let valid = evaluation.check.is_some_and(|check| check.verdict() == Verdict::Valid);
+    let valid = matches!(&evaluation.finding, Finding::Arguments(check) if check.verdict() == Verdict::Valid);
     (valid, String::from_utf8(out).unwrap())
 }

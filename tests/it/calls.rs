@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use millwork_dock::argument::{DefectCode, Verdict};
 use millwork_dock::budget::{Budget, DEFAULT_STEPS};
-use millwork_dock::dock::{AnchorMode, Check, Dock, Source, candidate};
+use millwork_dock::dock::{AnchorMode, Check, Dock, Finding, Source, candidate};
 use millwork_dock::json::Document;
 
 use crate::data;
@@ -68,16 +68,16 @@ fn recorded_calls_get_the_verdicts_of_an_independent_count() {
         let body = Document::parse(body).unwrap();
         let budget = &mut Budget::of_steps(DEFAULT_STEPS);
         let evaluation = dock.evaluate(candidate(&body).unwrap(), budget).unwrap();
-        let outcome = match (&evaluation.check, evaluation.refusal) {
-            (Some(check), None) => {
+        let outcome = match &evaluation.finding {
+            Finding::Arguments(check) => {
                 if check.defects().any(|defect| defect.code() == DefectCode::MissingRequired) {
                     missing += 1;
                 }
                 assert_eq!(evaluation.verdict.is_correct(), check.verdict() == Verdict::Valid);
                 check.verdict().code()
             }
-            (None, Some(refusal)) => refusal.code(),
-            _ => panic!("neither a check nor a refusal"),
+            Finding::ArgumentsRefused(refusal) => refusal.code(),
+            other => panic!("neither a check nor a refusal: {other:?}"),
         };
         *counts.entry(outcome).or_default() += 1;
     }

@@ -11,6 +11,7 @@ use std::process::Command;
 use millwork_dock::contract;
 use millwork_dock::explain::Explanations;
 use millwork_dock::fault::Fault;
+use millwork_dock::profile;
 use serde_json::{Value, json};
 
 /// The compiled-in file as JSON.
@@ -31,6 +32,7 @@ fn strings<'a>(document: &'a Value, pointer: &str) -> Vec<&'a str> {
 }
 
 /// What stands under one `### name` of a Markdown file.
+#[derive(Clone)]
 struct Entry<'a> {
     name: &'a str,
     lines: Vec<&'a str>,
@@ -88,7 +90,7 @@ fn every_fault_is_in_errors_md_and_nothing_else_is() {
 
 #[test]
 fn every_error_says_who_acts_and_how() {
-    for heading in ["Faults", "Answers without a body", "Refusals"] {
+    for heading in ["Faults", "Answers without a body", "Refusals", "Refusals of the split profile"] {
         for entry in entries(contract::ERRORS, heading) {
             assert!((400..=599).contains(&entry.status()), "{}", entry.name);
             let acts = entry.field("Acts").unwrap_or_default();
@@ -153,6 +155,36 @@ fn refusals_agree_in_all_three_files() {
         order.iter().flat_map(|step| step.as_array().expect("a step")).filter_map(Value::as_str).collect();
     assert_eq!(ordered.len(), 10);
     assert_eq!(ordered.into_iter().collect::<BTreeSet<_>>(), listed.iter().map(|(code, _)| *code).collect());
+}
+
+#[test]
+fn refusals_of_the_split_profile_agree() {
+    let profile = file(contract::TOKEN_EFFICIENCY);
+    let own: Vec<(&str, u16)> = profile::Refusal::ALL
+        .iter()
+        .map(|refusal| (refusal.code(), if refusal.code().ends_with("body_bytes") { 413 } else { 400 }))
+        .collect();
+    let explained =
+        [entries(contract::ERRORS, "Refusals"), entries(contract::ERRORS, "Refusals of the split profile")]
+            .concat();
+    let rows = profile["refusals"].as_array().expect("a list");
+    for row in rows {
+        let (code, status) =
+            (row["code"].as_str().expect("a code"), row["status"].as_u64().expect("a status"));
+        let entry = explained
+            .iter()
+            .find(|entry| entry.name == code)
+            .unwrap_or_else(|| panic!("{code} is not explained"));
+        assert_eq!(u64::from(entry.status()), status, "{code}");
+        assert!(own.iter().any(|(known, its)| *known == code && u64::from(*its) == status), "{code}");
+    }
+    let codes: BTreeSet<&str> = own.iter().map(|(code, _)| *code).collect();
+    assert_eq!(codes, column(&profile, "/refusals", "code").into_iter().collect());
+    let rules: Vec<&str> = profile::Refusal::ALL.iter().filter_map(|refusal| refusal.rule()).collect();
+    let row = rows.iter().find(|row| row["code"] == "catalogue_invalid").expect("catalogue_invalid");
+    assert_eq!(json!(rules), row["rules"]);
+    let text = explained.iter().find(|entry| entry.name == "catalogue_invalid").expect("an entry");
+    assert!(rules.iter().all(|rule| text.field("Meaning").is_some_and(|text| text.contains(rule))));
 }
 
 #[test]
@@ -259,10 +291,13 @@ fn explain_knows_every_name() {
     let criteria = file(contract::TOOL_ARGUMENT);
     let mut known: Vec<&str> = Fault::ALL.iter().map(|fault| fault.code()).collect();
     known.extend(column(&criteria, "/defect_codes", "code"));
-    known.extend(column(&criteria, "/free_refusals", "code"));
+    known.extend(names(contract::ERRORS, "Refusals"));
+    known.extend(names(contract::ERRORS, "Refusals of the split profile"));
     known.extend(column(&criteria, "/whitelist", "id"));
     known.extend(column(&criteria, "/whitelist", "name"));
-    for heading in ["Score", "Conformance", "Defects", "Repairs", "Guards", "Refusals", "Per defect"] {
+    let headings =
+        ["Score", "Conformance", "Defects", "Repairs", "Guards", "Split profile", "Refusals", "Per defect"];
+    for heading in headings {
         known.extend(names(contract::ANCHORS, heading));
     }
     let explanations = Explanations::load().expect("the contract can be read");

@@ -3,8 +3,7 @@
 //! Every answer that is read here is held against the contract, whatever the test is about.
 
 use millwork_dock::config::{Config, Mistakes};
-use millwork_dock::dock::anchors;
-use millwork_dock::server::{ConfigFile, Server};
+use millwork_dock::server::Server;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -74,7 +73,7 @@ pub(crate) struct Dock {
 
 /// Reads a configuration as `serve` does.
 pub(crate) fn load(path: &Path) -> Result<Config, Mistakes> {
-    Config::load(path, &|_| anchors::NAMES.to_vec())
+    Config::load(path)
 }
 
 /// A directory with `dock.toml` and all that it names: `limits` inside `[limits]`, `docks` after the usual.
@@ -107,7 +106,7 @@ impl Dock {
     pub(crate) async fn in_directory(directory: TempDir) -> Dock {
         let path = directory.path().join("dock.toml");
         let config = load(&path).expect("a valid configuration");
-        let server = Server::start(config, Some(ConfigFile { path, load })).await.expect("a server");
+        let server = Server::start(config, Some(path)).await.expect("a server");
         Dock { address: server.address(), admin: server.admin_address(), server, directory }
     }
 

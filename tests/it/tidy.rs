@@ -29,16 +29,23 @@ const MODULES: &[(&str, &[&str])] = &[
     ("contract", &[]),
     ("json", &["budget"]),
     ("argument", &["json", "budget"]),
-    ("dock", &["argument", "json", "budget", "fault"]),
+    ("profile", &["json", "budget"]),
+    ("dock", &["argument", "profile", "json", "budget", "fault"]),
     ("config", &["dock", "budget", "fault"]),
     ("explain", &["contract"]),
-    ("server", &["config", "dock", "argument", "json", "budget", "fault"]),
-    ("cli", &["server", "config", "explain", "contract", "dock", "argument", "json", "budget", "fault"]),
+    ("server", &["config", "dock", "argument", "profile", "json", "budget", "fault"]),
+    (
+        "cli",
+        &[
+            "server", "config", "explain", "contract", "dock", "argument", "profile", "json", "budget",
+            "fault",
+        ],
+    ),
     ("main", &["cli"]),
 ];
 
 /// Modules without async, clock, environment, files, network, threads or output.
-const PURE: &[&str] = &["budget", "fault", "contract", "json", "argument", "dock"];
+const PURE: &[&str] = &["budget", "fault", "contract", "json", "argument", "profile", "dock"];
 const IMPURE_CRATES: &[&str] = &[
     "tokio",
     "hyper",

@@ -54,7 +54,13 @@ fn beyond_ascii(text: &str, at: usize) -> Option<(Class, usize)> {
 fn class_of(character: char) -> Class {
     // ECMAScript's white space has U+FEFF, and U+0085 is a control character to it.
     match character {
-        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' => {
+        '\u{a0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{202f}'
+        | '\u{205f}' => {
             return Class::Space;
         }
         '\u{3000}' | '\u{feff}' => return Class::Space,

@@ -24,7 +24,9 @@ pub(super) fn count_short(vocabulary: &Vocabulary, text: &[u8], base: usize, len
     }
     loop {
         let pairs = ranks.get(..parts.saturating_sub(1)).unwrap_or_default();
-        let Some((at, lowest)) = pairs.iter().copied().enumerate().min_by_key(|(_, rank)| *rank) else { break };
+        let Some((at, lowest)) = pairs.iter().copied().enumerate().min_by_key(|(_, rank)| *rank) else {
+            break;
+        };
         if lowest == NONE {
             break;
         }
@@ -134,8 +136,11 @@ impl Merger {
             _ => NONE,
         });
         let parts = (0..len).zip(ranks.chain([NONE]));
-        self.parts
-            .extend(parts.map(|(start, rank)| Part { before: start.wrapping_sub(1), end: start + 1, rank }));
+        self.parts.extend(parts.map(|(start, rank)| Part {
+            before: start.wrapping_sub(1),
+            end: start + 1,
+            rank,
+        }));
         for start in 0..len {
             let rank = self.part(start).rank;
             self.wait(start, rank);

@@ -106,7 +106,7 @@ impl Counter<'_> {
             return 1;
         }
         let key = Key::new(text, start, len);
-        let slot = key.hash() as usize % MET;
+        let slot = key.slot(MET);
         if let Some((met, count)) = self.met.get(slot)
             && *met == key
         {

@@ -118,9 +118,10 @@ mod tests {
     fn pieces_end_where_the_pattern_says() {
         for (text, expected) in [
             ("\"name\":{\"a\"}", vec!["\"name", "\":{\"", "a", "\"}"]),
-            ("it's IT'S 'sale we'll 'Ve 're 'l", vec![
-                "it", "'s", " IT", "'S", " '", "sale", " we", "'ll", " '", "Ve", " '", "re", " '", "l",
-            ]),
+            (
+                "it's IT'S 'sale we'll 'Ve 're 'l",
+                vec!["it", "'s", " IT", "'S", " '", "sale", " we", "'ll", " '", "Ve", " '", "re", " '", "l"],
+            ),
             ("'Sx 'lL", vec!["'S", "x", " '", "lL"]),
             ("1234567 12", vec!["123", "456", "7", " ", "12"]),
             ("a  b", vec!["a", " ", " b"]),

@@ -43,14 +43,18 @@ impl Key {
         Key(word & mask | (len as u128) << 120)
     }
 
-    /// A hash to find the key with.
+    /// Where to look for the key first, in a table of so many slots.
+    #[inline]
+    pub(super) fn slot(self, slots: usize) -> usize {
+        self.hash() % slots
+    }
+
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "the halves are meant")]
-    pub(super) fn hash(self) -> u64 {
+    fn hash(self) -> usize {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
-        let product =
-            u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
-        product as u64 ^ (product >> 64) as u64
+        let product = u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
+        (product as u64 ^ (product >> 64) as u64) as usize
     }
 }
 
@@ -111,7 +115,7 @@ impl Vocabulary {
             return;
         }
         let key = Key::new(token, 0, token.len());
-        let mut slot = key.slot();
+        let mut slot = key.slot(SLOTS);
         while self.keys.get(slot).is_some_and(|other| *other != Key::EMPTY) {
             slot = (slot + 1) % SLOTS;
         }
@@ -128,7 +132,7 @@ impl Vocabulary {
     /// The rank of a token of at most [`MAX_KEY`] bytes, or [`NONE`].
     #[inline]
     pub(super) fn rank_of(&self, key: Key) -> u32 {
-        let mut slot = key.slot();
+        let mut slot = key.slot(SLOTS);
         while let Some(other) = self.keys.get(slot) {
             if *other == key {
                 return self.ranks.get(slot).copied().unwrap_or(NONE);
@@ -168,14 +172,6 @@ impl Vocabulary {
     #[inline]
     pub(super) fn rank_of_pair(&self, first: u8, second: u8) -> u32 {
         self.pairs.get(pair_index(first, second)).copied().unwrap_or(NONE)
-    }
-}
-
-impl Key {
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "the low bits choose the slot")]
-    fn slot(self) -> usize {
-        self.hash() as usize % SLOTS
     }
 }
 

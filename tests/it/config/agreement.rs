@@ -1,6 +1,6 @@
 //! The loader, `contract/dock.schema.json` and `deploy/` tell the same story.
 
-use super::{GOOD, anchor_names, edited, in_repository, load};
+use super::{GOOD, edited, in_repository, load};
 use millwork_dock::config::keys::{BOUNDS, RATES, TABLES};
 use millwork_dock::config::{Access, Check, Config, Source};
 use serde_json::Value;
@@ -125,6 +125,7 @@ fn loader_and_schema_agree_on_every_setting_with_every_kind_of_value() {
         "\"per_defect\"",
         "\"tool-argument/v1\"",
         "\"json-schema\"",
+        "\"token-efficiency/v1\"",
         "\"127.0.0.1:1\"",
         "\"[::1]:0\"",
         "\"::1\"",
@@ -200,7 +201,7 @@ fn with_setting(base: &toml::Table, table: &str, key: &str, value: Option<&str>)
 fn what_is_deployed_loads_and_fits_the_schema() {
     let validator = schema();
     for name in ["quickstart.toml", "dock.toml"] {
-        let config = Config::load(&in_repository("deploy").join(name), &anchor_names).unwrap();
+        let config = Config::load(&in_repository("deploy").join(name)).unwrap();
         assert!(validator.is_valid(&as_json(&deploy(name))), "{name}");
         for dock in config.docks {
             if let Check::Argument(Source::Arguments { schema }) = dock.check {
@@ -209,7 +210,7 @@ fn what_is_deployed_loads_and_fits_the_schema() {
             }
         }
     }
-    let quickstart = Config::load(&in_repository("deploy/quickstart.toml"), &anchor_names).unwrap();
+    let quickstart = Config::load(&in_repository("deploy/quickstart.toml")).unwrap();
     assert!(quickstart.listen.ip().is_loopback() && quickstart.admin_listen.ip().is_loopback());
     assert!(quickstart.docks.iter().all(|dock| dock.access == Access::Public));
 }

@@ -1,7 +1,8 @@
 //! What each mistake says, and where.
 
-use super::{GOOD, anchor_names, edited, load};
+use super::{GOOD, edited, load};
 use millwork_dock::config::{Config, MAX_FILE_BYTES, Mistakes};
+use millwork_dock::dock::argument;
 use std::path::Path;
 
 #[test]
@@ -45,17 +46,18 @@ rate_limit = { per_second = 0 }
   8. line 10: `limits.path` is no setting of this table; it belongs in a [[dock]]
   9. line 11: `dock[0].access` is missing; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
  10. line 13: `dock[0].acces` is unknown; did you mean `access`?
- 11. line 14: `dock[0].check` is "json-schema", which this version of the dock does not offer (a later release brings it); write check = "tool-argument/v1"
+ 11. line 14: `dock[0].check` is "json-schema", which this version of the dock does not offer (a later release brings it); write check = "tool-argument/v1" (a call's arguments) or check = "token-efficiency/v1" (a tool catalogue)
  12. line 16: `dock[1].path` is "/a/../b"; no part of it may be empty, . or .., since clients rewrite those
  13. line 17: `dock[1].access` is "open"; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
  14. line 19: `dock[1].source` is "tool_call", which this version of the dock does not offer (a later release brings it); write source = "arguments" (the candidate is a call's arguments, judged against schema) or source = "check_request" (the candidate brings its schema)
  15. line 20: `dock[1].tools` is not offered by this version of the dock; a later release brings it. Remove it
  16. line 21: `dock[2].schema` is missing; source = "arguments" needs the file that holds the tool's JSON Schema
  17. line 23: `dock[2].access` is "managed", which needs keys; add keys_env = "MILLWORK_VERIFIER_KEYS" (a variable's name) or keys_file = "…"
- 18. line 26: `dock[2].require[0]` is "valid_as_submited", which is no anchor of this check; did you mean "valid_as_submitted"? Its anchors: valid_as_submitted, no_type_mismatch, without_r9_enum_case_match
- 19. line 26: `dock[2].require[1]` is "nothing like it", which is no anchor of this check.
+ 18. line 26: `dock[2].require[0]` is "valid_as_submited", which is no anchor of this check; did you mean "valid_as_submitted"?
+ 19. line 26: `dock[2].require[1]` is "nothing like it", which is no anchor of this check; its anchors: ANCHORS
  20. line 27: `dock[2].rate_limit.per_second` is 0; it must be from 1 to 1000000, since 0 would refuse every call (rate_limit = "off" ends the limit)
  21. line 27: `dock[2].rate_limit.burst` is missing; a rate_limit has both per_second and burst"#;
+    let expected = expected.replace("ANCHORS", &argument::ANCHORS.names.join(", "));
     assert_eq!(load(text).unwrap_err().to_string(), expected);
 }
 
@@ -124,7 +126,19 @@ pub(super) const ONE_MISTAKE: &[(&str, &str, &str, &str)] = &[
     ("keys_env = ", "keys = \"k\"\nkeys_env = ", "dock[0].keys", "did you mean `keys_"),
     ("check = \"tool-argument/v1\"\n", "", "dock[0].check", "is missing"),
     ("tool-argument/v1", "tool-argument", "dock[0].check", "which is no check"),
-    ("tool-argument/v1", "token-efficiency/v1", "dock[0].check", "later release"),
+    ("tool-argument/v1", "json-schema", "dock[0].check", "later release"),
+    (
+        "check = \"tool-argument/v1\"\nsource = \"check_request\"",
+        "check = \"token-efficiency/v1\"\nanchors = \"codes\"",
+        "dock[1].anchors",
+        "remove it",
+    ),
+    (
+        "check = \"tool-argument/v1\"\nsource = \"check_request\"",
+        "check = \"token-efficiency/v1\"\nrequire = [\"valid_as_submitted\"]",
+        "dock[1].require[0]",
+        "its anchors: catalogue_in_contract, ",
+    ),
     ("source = \"check_request\"", "", "dock[1].source", "is missing"),
     ("source = \"check_request\"", "source = \"args\"", "dock[1].source", "which is no source"),
     (
@@ -239,7 +253,7 @@ fn a_file_that_cannot_be_read_is_a_mistake() {
         if let Some(bytes) = bytes {
             std::fs::write(&path, bytes).unwrap();
         }
-        let mistakes: Mistakes = Config::load(&path, &anchor_names).unwrap_err();
+        let mistakes: Mistakes = Config::load(&path).unwrap_err();
         let [mistake] = mistakes.list() else { panic!("{mistakes}") };
         assert!(mistakes.to_string().starts_with(&format!("1 mistake in {}:", path.display())), "{mistakes}");
         mistake.to_string()
@@ -249,5 +263,5 @@ fn a_file_that_cannot_be_read_is_a_mistake() {
     assert!(told("latin1.toml", Some(b"[tls]\n# \xfc\n")).contains("line 2: the file is not UTF-8"));
     let length = usize::try_from(MAX_FILE_BYTES).unwrap() + 1;
     assert!(told("long.toml", Some(&vec![b'#'; length])).contains("over 1048576 bytes"));
-    assert!(Config::load(Path::new("/dev/null/x"), &anchor_names).is_err());
+    assert!(Config::load(Path::new("/dev/null/x")).is_err());
 }

@@ -37,14 +37,8 @@ check = "tool-argument/v1"
 source = "check_request"
 "#;
 
-fn anchor_names(check: &Check) -> Vec<&'static str> {
-    match check {
-        Check::Argument(_) => vec!["valid_as_submitted", "no_type_mismatch", "without_r9_enum_case_match"],
-    }
-}
-
 fn load(text: &str) -> Result<Config, Mistakes> {
-    Config::parse(text, Path::new("/base"), &anchor_names)
+    Config::parse(text, Path::new("/base"))
 }
 
 /// [`GOOD`] with its first `from` replaced, which must be there.
@@ -132,6 +126,12 @@ source = "check_request"
 require = []
 anchors = "codes"
 rate_limit = "off"
+[[dock]]
+path = "/catalogues"
+access = "public"
+check = "token-efficiency/v1"
+require = ["no_schema_identity_groups"]
+rate_limit = "off"
 "#;
 
 #[test]
@@ -170,6 +170,14 @@ fn reads_every_setting() {
                 access: Access::Public,
                 check: Check::Argument(Source::CheckRequest),
                 require: Some(vec![]),
+                anchors: AnchorMode::Codes,
+                rate_limit: None,
+            },
+            DockConfig {
+                path: "/catalogues".into(),
+                access: Access::Public,
+                check: Check::Profile,
+                require: Some(vec!["no_schema_identity_groups".into()]),
                 anchors: AnchorMode::Codes,
                 rate_limit: None,
             },

@@ -7,7 +7,7 @@ use millwork_dock::argument::{
 use millwork_dock::budget::Budget;
 use millwork_dock::config::keys::BOUNDS;
 use millwork_dock::contract;
-use millwork_dock::dock::{self, AnchorMode, Check, Dock, PROBE_ANSWER, Source, anchors, probe};
+use millwork_dock::dock::{self, AnchorMode, Check, Dock, PROBE_ANSWER, Source, probe};
 use millwork_dock::json::Document;
 use serde_json::{Value, json};
 
@@ -146,26 +146,31 @@ fn refusal_of(schema: &Value) -> Option<Refusal> {
 fn the_dock_has_the_anchors_of_anchors_md() {
     let sections = ["Conformance", "Defects", "Repairs", "Guards"];
     let listed: Vec<&str> = sections.iter().flat_map(|section| names(contract::ANCHORS, section)).collect();
-    assert_eq!(listed, anchors::NAMES);
+    assert_eq!(listed, dock::argument::ANCHORS.names);
     for refusal in Refusal::ALL {
-        assert_eq!(anchors::of_refusal(*refusal), refusal_anchor(refusal.code()));
+        assert_eq!(dock::argument::refusal_anchor(*refusal), refusal_anchor(refusal.code()));
     }
-    assert!(names(contract::ANCHORS, "Per defect").contains(&anchors::MORE_DEFECTS));
+    assert!(names(contract::ANCHORS, "Per defect").contains(&dock::argument::MORE_DEFECTS));
     assert!(contract::ANCHORS.contains(&format!(
         "at most {} of them and {} KiB",
-        anchors::MOST_DEFECTS,
-        anchors::MOST_DEFECT_BYTES / 1024
+        dock::argument::MOST_DEFECTS,
+        dock::argument::MOST_DEFECT_BYTES / 1024
     )));
+    let listed: Vec<&str> =
+        ["Split profile", "Guards"].iter().flat_map(|section| names(contract::ANCHORS, section)).collect();
+    assert_eq!(listed, dock::profile::ANCHORS.names);
 
     let introduction = contract::ANCHORS.split("\n## ").next().unwrap_or_default();
-    let base: Vec<String> = anchors::BASE.names().map(|name| format!("`{name}`")).collect();
-    assert_eq!(base.len(), 3);
-    assert!(base.iter().all(|name| introduction.contains(name)), "{base:?} is the base");
-    let required: Vec<&str> = anchors::DEFAULT_REQUIRE.names().collect();
-    assert!(
-        introduction.contains(&json!(required).to_string()),
-        "{required:?} is required unless said otherwise"
-    );
+    for table in [&dock::argument::ANCHORS, &dock::profile::ANCHORS] {
+        let base: Vec<String> = table.names_of(table.base).map(|name| format!("`{name}`")).collect();
+        assert_eq!(base.len(), 3);
+        assert!(base.iter().all(|name| introduction.contains(name)), "{base:?} is the base");
+        let required: Vec<&str> = table.names_of(table.default_require).collect();
+        assert!(
+            introduction.contains(&format!("`{}`", json!(required))),
+            "{required:?} is required unless said otherwise"
+        );
+    }
 }
 
 #[test]
@@ -224,7 +229,7 @@ fn each_outcome_sends_the_anchors_that_anchors_md_says() {
 
     for assessed in [valid, repaired, unrepairable] {
         let sent = assessed["anchor_results"].as_object().expect("anchors");
-        assert_eq!(sent.len(), anchors::NAMES.len());
+        assert_eq!(sent.len(), dock::argument::ANCHORS.names.len());
         assert!(repairs.iter().all(|name| sent.contains_key(*name)));
         assert!(!sent.keys().any(|name| names(contract::ANCHORS, "Refusals").contains(&name.as_str())));
     }
