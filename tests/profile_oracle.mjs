@@ -14,11 +14,18 @@
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const MODULES =
+export const MODULES =
   process.env.DOCK_TEST_NODE_MODULES ?? fileURLToPath(new URL("../target/node/node_modules", import.meta.url));
 const { encode } = await import(
   pathToFileURL(resolve(MODULES, "gpt-tokenizer/esm/encoding/cl100k_base.js")).href
-);
+).catch((error) => {
+  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  console.error(
+    "gpt-tokenizer is not installed where DOCK_TEST_NODE_MODULES says (default: target/node/node_modules). Install it:\n" +
+      "npm install --prefix target/node --no-save --no-package-lock --no-audit --no-fund gpt-tokenizer@4.0.0",
+  );
+  process.exit(1);
+});
 
 const PARTS = ["name", "description", "schema"];
 const CAPS = { bodyBytes: 262_144, depth: 512, tools: 200 };
