@@ -36,7 +36,7 @@ function keep({ file, criteria, expect, judge, named }) {
   }
   corpus.cases = corpus.cases.map((each) => {
     const { id, shows, request, ...rest } = each;
-    const answer = expect === null ? rest : expect(request);
+    const answer = expect === null ? valuesInOrder(rest) : expect(request);
     if (expect !== null && inline(answer) !== inline(rest)) found.push(`${id}: derived ${inline(answer)}`);
     found.push(...judge({ request, ...answer }).map((what) => `${id}: ${what}`));
     return { id, shows, request: inOrder(request), ...answer };
@@ -90,6 +90,14 @@ function inOrder(value) {
   // JavaScript would put these first, whatever is asked for.
   if (names.some((name) => /^(0|[1-9][0-9]*)$/.test(name))) throw new Error("names like integers need a text");
   return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
+}
+
+/** The same for the values of the caller that an expectation holds; another order needs `expect_text`. */
+function valuesInOrder({ expect, ...rest }) {
+  if (expect?.repairs === undefined) return expect === undefined ? rest : { expect, ...rest };
+  const repairs = expect.repairs.map((each) => ({ ...each, before: inOrder(each.before), after: inOrder(each.after) }));
+  const repaired = expect.repaired === undefined ? {} : { repaired: inOrder(expect.repaired) };
+  return { expect: { ...expect, repairs, ...repaired }, ...rest };
 }
 
 // ---- how a file is written: what fits into a line is one line
