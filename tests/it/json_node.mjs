@@ -1,6 +1,6 @@
 // Answers each line, a JSON string that holds a text, with "!" where JSON.parse refuses the text, else with the
-// value in canonical form: members in ascending order of their names' code units, numbers as the bits of their
-// double, strings as hexadecimal code units.
+// value in canonical form, a tab, and what JSON.stringify makes of it. In canonical form stand members in ascending
+// order of their names' code units, numbers as the bits of their double, strings as hexadecimal code units.
 import { createInterface } from "node:readline";
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -30,7 +30,7 @@ function answer(text) {
   } catch {
     return "!";
   }
-  return canonical(value);
+  return canonical(value) + "\t" + JSON.stringify(value);
 }
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {

@@ -1,33 +1,27 @@
-//! The parser against Node's `JSON.parse` on generated texts: the same texts accepted, the same values read.
+//! The parser and the writer against Node's `JSON.parse` and `JSON.stringify` on generated texts: the same texts
+//! accepted, the same values read, the same texts written.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
-
-use millwork_dock::json::{Document, Kind, Text, Value};
+use millwork_dock::json::{Document, Kind, Text, Value, write_ecma};
 
 use crate::generate::Rng;
+use crate::node;
 
 const TEXTS: usize = 120_000;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/json_node.mjs");
-
 #[test]
-fn reads_what_json_parse_reads() {
-    let child = Command::new("node").arg(SCRIPT).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("skipped: no node");
-        return;
-    };
+fn reads_and_writes_what_node_does() {
     let texts = texts();
-    let mut input = child.stdin.take().unwrap();
     let lines: Vec<u8> = texts.iter().flat_map(|text| line(text)).collect();
-    let writer = std::thread::spawn(move || input.write_all(&lines).unwrap());
+    let Some(mut script) = node::ask("tests/it/json_node.mjs", lines) else { return };
     let mut accepted = 0;
-    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for text in &texts {
-        let answer = answers.next().unwrap().unwrap();
+        let answer = script.answer();
         let own = match Document::parse_decoded(text.clone()) {
-            Ok(document) => canonical(document.root()),
+            Ok(document) => {
+                let mut written = Vec::new();
+                write_ecma(document.root(), &mut written);
+                format!("{}\t{}", canonical(document.root()), String::from_utf8(written).unwrap())
+            }
             Err(error) => {
                 assert!(error.offset <= text.len(), "{error}");
                 "!".to_owned()
@@ -40,9 +34,7 @@ fn reads_what_json_parse_reads() {
         }
         accepted += usize::from(own != "!");
     }
-    writer.join().unwrap();
-    assert!(answers.next().is_none());
-    child.wait().unwrap();
+    script.end();
     println!("{TEXTS} texts, of which {accepted} are JSON");
     assert!(accepted > TEXTS / 4 && accepted < TEXTS * 3 / 4, "a mix of both kinds: {accepted}");
 }
@@ -182,6 +174,11 @@ fn value(rng: &mut Rng, depth: usize, out: &mut Vec<u8>) {
                     "b",
                     "10",
                     "9",
+                    "0",
+                    "01",
+                    "4294967294",
+                    "4294967295",
+                    "\\u0031",
                     "-1",
                     "__proto__",
                     "constructor",
