@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::command::{Ran, run};
 
-const CORPORA: [&str; 1] = ["argument-check"];
+const CORPORA: [&str; 2] = ["argument-check", "split-profile"];
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("conformance/corpus/{name}.v1.json"))
@@ -105,7 +105,6 @@ fn a_wrong_pin_is_told_from_the_right_one() {
 
 #[test]
 fn a_wrong_expectation_fails_and_names_the_case() {
-    let corpus = text("argument-check");
     let wrong = [
         // A verdict, a code, a path, a rule, a refusal.
         ("valid", "\"VALID\"", "\"REPAIRED\""),
@@ -125,9 +124,45 @@ fn a_wrong_expectation_fails_and_names_the_case() {
         ("missing-required", "\"repairs\": []", "\"repairs\": [{ \"path\": \"$.a\" }]"),
         ("format-is-not-checked", "\"not_checked\": [\"format\"]", "\"not_checked\": []"),
     ];
+    each_fails("argument-check", &wrong);
+}
+
+#[test]
+fn a_wrong_profile_fails_and_names_the_case() {
+    let zero = r#""name_share": 1, "description_share": 0"#;
+    let wrong = [
+        // A share, a reason, a refusal, its rule, the verdict line.
+        (
+            "just-above-half",
+            "\"R-1\": { \"name_share\": 0, \"description_share\": 0.5",
+            "\"R-1\": { \"name_share\": 0, \"description_share\": 1",
+        ),
+        ("empty-catalogue", "empty_catalogue", "empty_definition"),
+        ("zero-tools", "zero_tools", "catalogue_missing"),
+        ("name-number", "name_not_string", "description_not_string"),
+        ("repeated-tool-names", "tools: 2", "tools: 3"),
+        // A name, an index, a group, its number.
+        ("name-is-proto", "\"index\": 0, \"name\": \"__proto__\"", "\"index\": 0, \"name\": \"proto\""),
+        ("name-with-byte-order-mark", "\"index\": 0", "\"index\": 1"),
+        ("group-of-three-in-order", "\"indices\": [0, 2, 3]", "\"indices\": [0, 3, 2]"),
+        ("groups-numbered-by-first-tool", "{ \"group\": 0,", "{ \"group\": 2,"),
+        ("group-of-empty-objects", "\"group_count\": 1", "\"group_count\": 0"),
+        // The number of rows, and what they say, where one stands for all.
+        ("tools-at-the-cap", "\"times\": 200", "\"times\": 201"),
+        ("tools-at-the-cap", "\"reason\": \"empty_definition\" }", "\"reason\": null }"),
+        // Half a surrogate pair that is another half.
+        ("name-with-lone-surrogate", r#"0,\"name\":\"\\ud800"#, r#"0,\"name\":\"\\ud801"#),
+        ("three-bytes-may-be-three-tokens", &format!("\"R-1\": {{ {zero}"), "\"R-1\": { \"name_share\": 1"),
+    ];
+    each_fails("split-profile", &wrong);
+}
+
+/// With each change of one case, that case fails and no other.
+fn each_fails(name: &str, wrong: &[(&str, &str, &str)]) {
+    let corpus = text(name);
     for (case, from, to) in wrong {
         let ran = verify(&changed_in(&corpus, case, from, to));
-        assert_eq!((ran.status, failed(&ran)), (1, vec![case]), "{}{}", ran.out, ran.err);
+        assert_eq!((ran.status, failed(&ran)), (1, vec![*case]), "{}{}", ran.out, ran.err);
         assert!(ran.out.contains(": 1 of "), "{}", ran.out);
     }
 }
@@ -139,8 +174,12 @@ fn what_is_no_corpus_is_said_to_be_none() {
     let wrong = [
         (small, "", "is not JSON"),
         ("\"corpus_id\":\"x\",", "", "standard input is no corpus: it has no text `corpus_id`"),
-        ("tool-argument/v1", "tool-argument/v2", "it is for tool-argument/v2 1.0.0; known are "),
-        ("1.0.0", "1.0.1", "it is for tool-argument/v1 1.0.1; known are "),
+        (
+            "tool-argument/v1",
+            "tool-argument/v2",
+            "it is for criteria, or a revision of them, that are not these",
+        ),
+        ("1.0.0", "1.0.1", "it is for criteria, or a revision of them, that are not these"),
         ("\"cases\"", "\"cased\"", "it has no `cases`"),
         ("\"request\"", "\"requests\"", "its case 0 has no object `request`"),
         (
@@ -160,6 +199,12 @@ fn what_is_no_corpus_is_said_to_be_none() {
             "an expectation that is no JSON",
         ),
         ("\"refusal\"", "\"refused\"", "the expectation of a holds a member that no answer has"),
+        (
+            "\"expect\":{\"refusal\":\"schema_missing\"}",
+            "\"expect\":[]",
+            "of a holds no object where there should be one",
+        ),
+        ("\"refusal\":\"schema_missing\"", "\"repairs\":{}", "of a holds no array where there should be one"),
         ("\"id\":\"a\"", "\"id\":\"a\",\"id\":\"b\"", "a name stands twice in one object"),
         ("\"schema_missing\"", "\"\\ud800\"", "half a surrogate pair"),
         ("\"schema_missing\"", "1e400", "too large for a double"),

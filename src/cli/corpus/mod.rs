@@ -3,8 +3,9 @@
 //! The expectations come from elsewhere (`conformance/corpus/README.md`); this only asks whether the engines give
 //! them, and whether a corpus is the one that its pin names.
 
-mod answer;
 mod case;
+mod engine;
+mod frame;
 mod pin;
 
 use clap::{Args, Subcommand};
@@ -14,14 +15,20 @@ use std::fmt::Write as _;
 use super::check::worse;
 use super::input::{Input, Trouble};
 use super::{Exit, put, tell};
-use answer::Criteria;
 use case::Case;
+use engine::Engine;
 
 /// The corpora that are built in, and what they are called where something is wrong with them.
-const BUILT_IN: [(&str, &str); 1] = [(
-    "conformance/corpus/argument-check.v1.json",
-    include_str!("../../../conformance/corpus/argument-check.v1.json"),
-)];
+const BUILT_IN: [(&str, &str); 2] = [
+    (
+        "conformance/corpus/argument-check.v1.json",
+        include_str!("../../../conformance/corpus/argument-check.v1.json"),
+    ),
+    (
+        "conformance/corpus/split-profile.v1.json",
+        include_str!("../../../conformance/corpus/split-profile.v1.json"),
+    ),
+];
 
 /// How deep a corpus may nest: its own levels around those of a request.
 const MAX_DEPTH: u32 = 256;
@@ -92,8 +99,9 @@ fn verify(name: &str, document: &Document) -> Result<Verified, Trouble> {
     let member = |member: &str| {
         text_of(corpus, member).ok_or_else(|| no_corpus(&format!("it has no text `{member}`")))
     };
-    let criteria = Criteria::of(&member("criteria_id")?, &member("criteria_revision")?)
-        .map_err(|what| no_corpus(&what))?;
+    let engine = Engine::of(&member("criteria_id")?, &member("criteria_revision")?)
+        .map_err(|wrong| Trouble::Environment(wrong.to_string()))?
+        .ok_or_else(|| no_corpus("it is for criteria, or a revision of them, that are not these"))?;
     let (id, stated) = (member("corpus_id")?, member("sha256")?);
     let pin = pin::pin(corpus).map_err(|what| no_corpus(&what))?;
     let cases = corpus.get(b"cases").filter(|cases| cases.kind() == Kind::Array && !cases.is_empty());
@@ -103,9 +111,10 @@ fn verify(name: &str, document: &Document) -> Result<Verified, Trouble> {
     let mut failed = 0;
     for (index, case) in cases.items().enumerate() {
         let case = Case::read(case).map_err(|what| no_corpus(&format!("its case {index} {what}")))?;
-        let expected = answer::arranged(case.expect.root(), criteria)
+        let expected = engine
+            .expected(&case)
             .map_err(|what| no_corpus(&format!("the expectation of {} {what}", case.id)))?;
-        let answered = answer::answer(&case, criteria);
+        let answered = engine.answer(&case);
         if answered != expected {
             failed += 1;
             let _ = writeln!(
