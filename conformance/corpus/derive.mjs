@@ -180,9 +180,12 @@ function judgeCheck({ request, expect, expect_text }) {
   if (defects.length > 0 && repairs.length > 0) wrong.push("UNREPAIRABLE has an empty diff");
   if ((repaired !== undefined) !== (wanted === "REPAIRED")) wrong.push("`repaired` belongs to REPAIRED, and only there");
   if (Object.keys(other).some((name) => name !== "not_checked")) wrong.push("unknown members in the expectation");
-  if (wanted === "REPAIRED") {
+  if (wanted !== "REPAIRED") return wrong;
+  try {
     const replayed = replay(JSON.parse(bodyOf(request)), repairs);
     if (inline(replayed) !== inline(repaired)) wrong.push(`the diff leads to ${inline(replayed)}`);
+  } catch (error) {
+    wrong.push(`the diff leads nowhere: ${error.message}`);
   }
   return wrong;
 }

@@ -4,6 +4,7 @@ mod batch;
 mod catalogue;
 mod check;
 mod config;
+mod corpus;
 mod evaluate;
 mod explain;
 mod input;
@@ -55,6 +56,9 @@ enum Command {
     /// Look at a configuration
     #[command(subcommand)]
     Config(config::Command),
+    /// Look after the corpora of the criteria
+    #[command(subcommand)]
+    Corpus(corpus::Command),
     /// Print the very answer that a dock would give to a candidate
     Evaluate(evaluate::EvaluateArgs),
     /// Say what an anchor, a rule or a code means
@@ -74,6 +78,7 @@ pub(crate) fn run() -> Exit {
     match Cli::parse().command {
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
+        Command::Corpus(command) => corpus::run(&command),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Explain(command) => explain::run(&command),
         Command::Key(command) => key::run(&command),

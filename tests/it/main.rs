@@ -26,6 +26,7 @@ mod command;
 mod commands;
 mod config;
 mod contract;
+mod corpus;
 mod custody;
 mod data;
 mod generate;
