@@ -87,7 +87,13 @@ fn requests() -> Vec<String> {
     ];
     let mut requests: Vec<String> =
         candidates.iter().map(|candidate| post("/args", "", &body(candidate))).collect();
+    let tool = format!(
+        r#"{{"name":"{CANARY}","description":"{CANARY}","{CANARY}":1,"inputSchema":{{"{CANARY}":"{CANARY}"}}}}"#
+    );
     requests.extend([
+        post("/tools", "", &body(&format!("[{tool},{tool}]"))),
+        post("/tools", "", &body(&format!("[{tool},{{\"name\":[\"{CANARY}\"]}}]"))),
+        post("/tools", "", &body(&format!("\"{CANARY}\""))),
         post("/check", "", &request(CANARY)),
         post("/check", "", &request(&format!("({CANARY}"))),
         post("/args", "", &format!("{{\"candidate\":{CANARY}")),
@@ -154,7 +160,8 @@ fn assert_clean(what: &str, bytes: &[u8]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_canary_shows_nowhere_at_trace_level() {
     for format in ["json", "pretty"] {
-        let directory = directory("", "");
+        let tools = "[[dock]]\npath = \"/tools\"\naccess = \"public\"\ncheck = \"token-efficiency/v1\"";
+        let directory = directory("", tools);
         let directory = directory.path();
         let (mut served, said) = serve(directory, &["--log", "trace", "--log-format", format]);
         assert_clean("standard output", said.as_bytes());

@@ -36,6 +36,7 @@ mod json_node;
 mod json_suite;
 mod limits;
 mod node;
+mod profile;
 mod profile_oracle;
 mod reference;
 mod schema_oracle;
