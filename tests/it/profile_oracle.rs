@@ -336,7 +336,7 @@ fn texts(count: usize) -> Vec<String> {
     let mut texts = Vec::new();
     for _ in 0..count {
         let mut text = String::new();
-        for _ in 0..1 + rng.below(12) {
+        for _ in 0..=rng.below(12) {
             match rng.below(12) {
                 0 => {
                     let code = u32::try_from(rng.below(0x11_0000)).unwrap();

@@ -39,11 +39,16 @@ const ASCII: [Class; 128] = {
 /// The class of the character at `at` and its length in bytes; none at the end.
 #[inline]
 pub(super) fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
-    let byte = *text.as_bytes().get(at)?;
-    match ASCII.get(usize::from(byte)) {
-        Some(class) => Some((*class, 1)),
+    match class_of_ascii(*text.as_bytes().get(at)?) {
+        Some(class) => Some((class, 1)),
         None => beyond_ascii(text, at),
     }
+}
+
+/// The class of a character that is one byte; none for a part of a longer one.
+#[inline]
+pub(super) fn class_of_ascii(byte: u8) -> Option<Class> {
+    ASCII.get(usize::from(byte)).copied()
 }
 
 fn beyond_ascii(text: &str, at: usize) -> Option<(Class, usize)> {

@@ -93,6 +93,8 @@ pub(super) struct Merger {
     /// Of each rank its last entry, if its bit in `waiting` is set.
     lists: Vec<u32>,
     waiting: Vec<u64>,
+    /// How many bits are set in `waiting`.
+    ranks_waiting: usize,
     /// The entries of the rank that is being merged.
     starts: Vec<u32>,
 }
@@ -112,13 +114,15 @@ impl Merger {
         self.begin(piece, len);
         let mut count = len;
         let mut word = 0;
-        while word < self.waiting.len() {
-            let Some(bits) = self.waiting.get_mut(word).filter(|bits| **bits != 0) else {
+        while self.ranks_waiting > 0 {
+            let Some(bits) = self.waiting.get_mut(word) else { break };
+            if *bits == 0 {
                 word += 1;
                 continue;
-            };
+            }
             let bit = bits.trailing_zeros();
             *bits &= *bits - 1;
+            self.ranks_waiting -= 1;
             let rank = word * 64 + bit as usize;
             count -= self.merge_all(piece, rank);
         }
@@ -199,7 +203,9 @@ impl Merger {
             return;
         };
         let bit = 1_u64 << (rank % 64);
-        let next = if *bits & bit == 0 { NONE } else { *list };
+        let first = *bits & bit == 0;
+        self.ranks_waiting += usize::from(first);
+        let next = if first { NONE } else { *list };
         *list = u32::try_from(self.entries.len()).unwrap_or(NONE);
         *bits |= bit;
         self.entries.push(Entry { start, next });
@@ -213,6 +219,90 @@ impl Merger {
     fn set(&mut self, start: u32, change: impl FnOnce(&mut Part)) {
         if let Some(part) = self.parts.get_mut(start as usize) {
             change(part);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::super::{DATA, DATA_SHA256};
+    use super::*;
+
+    /// Merges by the words of the algorithm; the ranks of the merges in their order, and the parts that are left.
+    fn by_the_book(vocabulary: &Vocabulary, piece: &[u8]) -> (Vec<u32>, usize) {
+        let mut cuts: Vec<usize> = (0..=piece.len()).collect();
+        let mut ranks = Vec::new();
+        loop {
+            let pairs = cuts.windows(3).map(|cut| match cut {
+                [start, _, end] => vocabulary.rank_between(piece, *start, *end),
+                _ => NONE,
+            });
+            let lowest = pairs.enumerate().min_by_key(|(_, rank)| *rank).filter(|(_, rank)| *rank != NONE);
+            let Some((at, rank)) = lowest else { return (ranks, cuts.len() - 1) };
+            cuts.remove(at + 1);
+            ranks.push(rank);
+        }
+    }
+
+    /// What [`Merger`] rests on: a merge never makes a pair of a lower rank than its own, since every token that can
+    /// be reached is made of merges in ascending order.
+    #[test]
+    fn tokens_are_merged_in_ascending_order() {
+        let vocabulary = Vocabulary::load(DATA, DATA_SHA256).unwrap();
+        let (mut reached, mut not_reached) = (0, 0);
+        for line in DATA.lines() {
+            let mut token = vec![0; line.len()];
+            let len = STANDARD.decode_slice(line.split_once(' ').unwrap().0, &mut token).unwrap();
+            token.truncate(len);
+            let own = vocabulary.rank_between(&token, 0, token.len());
+            let (ranks, parts) = by_the_book(&vocabulary, &token);
+            assert!(ranks.is_sorted(), "{token:?}: {ranks:?}");
+            if parts == 1 && own != NONE {
+                assert!(ranks.last().is_none_or(|last| *last == own), "{token:?}");
+                reached += 1;
+            } else {
+                not_reached += 1;
+            }
+        }
+        println!("{reached} tokens reached, {not_reached} not");
+        assert_eq!(not_reached, 8, "the tokens with a byte order mark");
+    }
+
+    #[test]
+    fn short_and_long_pieces_are_merged_by_the_book() {
+        let vocabulary = Vocabulary::load(DATA, DATA_SHA256).unwrap();
+        let mut state = 7_u64;
+        let mut random = |end: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % end).unwrap()
+        };
+        let mut merger = Merger::default();
+        let alphabets: [&[u8]; 6] = [
+            b"a",
+            b"ab",
+            b"etaoinshr",
+            b"=-/",
+            b"\xe4\xb8\xad\xe6\x96\x87",
+            b"\xef\xbb\xbf\xf0\x9f\x98\x80a ",
+        ];
+        for case in 0..4000 {
+            let alphabet = alphabets.get(case % 6).unwrap();
+            let len = 2 + random(if case % 10 == 0 { 400 } else { 60 });
+            let text: Vec<u8> =
+                (0..len + 20).map(|_| *alphabet.get(random(alphabet.len() as u64)).unwrap()).collect();
+            let base = random(20);
+            let (_, expected) = by_the_book(&vocabulary, text.get(base..base + len).unwrap());
+            assert_eq!(
+                merger.count(&vocabulary, &text, base, len) as usize,
+                expected,
+                "{text:?} from {base}, {len}"
+            );
         }
     }
 }

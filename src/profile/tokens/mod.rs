@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use crate::budget::{Budget, Exhausted};
 use merge::Merger;
-use vocabulary::{Key, MAX_KEY, NONE, Vocabulary};
+use vocabulary::{Key, MAX_KEY, Met, NONE, Vocabulary};
 
 /// The SHA-256 of the vocabulary's file (`tokenizer.data_sha256` of the criteria).
 pub const DATA_SHA256: &str = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7";
@@ -58,20 +58,20 @@ impl Tokenizer {
     pub fn counter(&self) -> Counter<'_> {
         Counter {
             vocabulary: &self.vocabulary,
-            met: vec![(Key::EMPTY, 0); MET].into(),
+            met: vec![Met::default(); MET].into(),
             merger: Merger::default(),
         }
     }
 }
 
 /// Pieces whose counts are kept while one catalogue is counted.
-const MET: usize = 1 << 11;
+const MET: usize = 1 << 12;
 
 /// Counts texts, and remembers the short pieces that it has merged. It holds text, so it lives no longer than the
 /// request.
 pub struct Counter<'t> {
     vocabulary: &'t Vocabulary,
-    met: Box<[(Key, u32)]>,
+    met: Box<[Met]>,
     merger: Merger,
 }
 
@@ -106,19 +106,16 @@ impl Counter<'_> {
             return 1;
         }
         let key = Key::new(text, start, len);
-        let slot = key.slot(MET);
-        if let Some((met, count)) = self.met.get(slot)
-            && *met == key
-        {
-            return *count;
+        if self.vocabulary.rank_of(key) != NONE {
+            return 1;
         }
-        let count = if self.vocabulary.rank_of(key) == NONE {
-            merge::count_short(self.vocabulary, text, start, len)
-        } else {
-            1
-        };
-        if let Some(entry) = self.met.get_mut(slot) {
-            *entry = (key, count);
+        let slot = key.slot(MET);
+        if let Some(count) = self.met.get(slot).and_then(|met| met.count_of(key)) {
+            return count;
+        }
+        let count = merge::count_short(self.vocabulary, text, start, len);
+        if let Some(met) = self.met.get_mut(slot) {
+            *met = Met::new(key, count);
         }
         count
     }

@@ -6,7 +6,7 @@
 //! | \s+$  |  \s*[\r\n]  |  \s+(?!\S)  |  \s
 //! ```
 
-use super::class::{Class, class_at};
+use super::class::{Class, class_at, class_of_ascii};
 
 /// Where the piece ends that begins at `at`, which is a character's beginning. Always after `at`.
 #[inline]
@@ -37,14 +37,17 @@ pub(super) fn piece_end(text: &str, at: usize) -> usize {
     }
 }
 
+/// Where a run of one class ends.
 #[inline]
 fn run_end(text: &str, mut at: usize, class: Class) -> usize {
-    while let Some((next, len)) = class_at(text, at)
-        && next == class
-    {
-        at += len;
+    loop {
+        let rest = text.as_bytes().get(at..).unwrap_or_default();
+        at += rest.iter().position(|byte| class_of_ascii(*byte) != Some(class)).unwrap_or(rest.len());
+        match class_at(text, at) {
+            Some((next, len)) if next == class => at += len,
+            _ => return at,
+        }
     }
-    at
 }
 
 /// `\p{N}{1,3}` behind its first.

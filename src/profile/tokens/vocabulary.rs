@@ -58,6 +58,25 @@ impl Key {
     }
 }
 
+/// A key with the count of tokens that it was merged to, which is no more than its bytes: half a byte is free
+/// beside the length.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Met(u128);
+
+impl Met {
+    pub(super) fn new(key: Key, count: u32) -> Met {
+        Met(key.0 | u128::from(count) << 124)
+    }
+
+    /// The count, if it is this key's.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "four bits")]
+    pub(super) fn count_of(self, key: Key) -> Option<u32> {
+        let count = (self.0 >> 124) as u32;
+        (self.0 ^ u128::from(count) << 124 == key.0).then_some(count)
+    }
+}
+
 /// The vocabulary.
 pub(super) struct Vocabulary {
     /// Keys and their ranks by hash, the next slot where one is taken.
