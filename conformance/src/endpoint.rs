@@ -149,13 +149,12 @@ impl Parts {
         if bare.is_empty() {
             return None;
         }
-        let port = match authority.port() {
-            Some(port) => port.as_str().parse().ok()?,
-            None if authority.as_str().ends_with(':') => return None,
+        let shown = authority.as_str().rsplit('@').next()?.to_owned();
+        let port = match shown.strip_prefix(host)?.strip_prefix(':') {
+            Some(port) => port.parse().ok()?,
             None if tls => 443,
             None => 80,
         };
-        let shown = authority.as_str().rsplit('@').next()?.to_owned();
         Some(Parts {
             host: bare.to_ascii_lowercase(),
             port,

@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn reads_lists_and_refuses_what_cannot_be_sent() {
-        let read = keys(" now-key-1 ", "next-key-1, \n next-key-2,", "old-key").unwrap();
+        let read = keys(" now-key-1 ", "next-key-1, \n next-key-2,", "old-key-1").unwrap();
         assert_eq!((read.overlap.len(), read.retired.len()), (2, 1));
         assert_eq!(keys("", "", "").unwrap_err(), KeyTrouble::Missing);
         assert_eq!(keys("a b c", "", "").unwrap_err(), KeyTrouble::Unusable(ENDPOINT_KEY));

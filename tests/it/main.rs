@@ -32,6 +32,7 @@ mod hostile;
 mod hostile_drain;
 mod json_node;
 mod json_suite;
+mod kit;
 mod limits;
 mod reference;
 mod schema_oracle;

@@ -332,6 +332,13 @@ impl Dock {
             Fault::AnchorsList => "[true]".to_owned(),
             Fault::AnchorNumber => "{\"amount_present\":1}".to_owned(),
             Fault::NoAnchors => "{}".to_owned(),
+            Fault::KeyEcho => {
+                let caller = head.authorization.as_deref().unwrap_or_default();
+                format!(
+                    "{{\"amount_present\":{present},\"amount_in_range\":{in_range},{}:false}}",
+                    json::quote(caller)
+                )
+            }
             _ => anchors,
         };
         let more = self.more(head);

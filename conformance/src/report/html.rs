@@ -56,7 +56,7 @@ fn findings(report: &Report, page: &mut String) -> std::fmt::Result {
         finding(page, played)?;
     }
     for advice in &report.findings.advice {
-        let text = escape(advice.text());
+        let text = prose(advice.text());
         writeln!(
             page,
             "<article class=\"advice\"><h3>{}</h3><p class=\"tag\">advice</p><p>{text}</p></article>",
@@ -74,14 +74,14 @@ fn finding(page: &mut String, played: &Played) -> std::fmt::Result {
         escape(&played.id)
     )?;
     for told in told(&played.outcome) {
-        let (code, text) = (told.finding.code(), escape(told.finding.text()));
+        let (code, text) = (told.finding.code(), prose(told.finding.text()));
         writeln!(page, "<p><code>{code}</code> {text}</p>")?;
         let places = told.places();
         if !places.is_empty() {
             writeln!(page, "<p class=\"places\">{}</p>", escape(&places))?;
         }
     }
-    let (todo, requirement) = (escape(played.case.todo), escape(played.case.requirement));
+    let (todo, requirement) = (prose(played.case.todo), escape(played.case.requirement));
     writeln!(page, "<p class=\"todo\">{todo}</p><p class=\"places\">Asked for by {requirement}</p></article>")
 }
 
@@ -127,13 +127,20 @@ fn cases(report: &Report, page: &mut String) -> std::fmt::Result {
     for played in &report.findings.played {
         let (id, weight, outcome) = (escape(&played.id), played.case.severity.word(), word(&played.outcome));
         let class = if matches!(played.outcome, Outcome::Failed(_)) { weight } else { "quiet" };
-        let shows = escape(played.case.shows);
+        let shows = prose(played.case.shows);
         writeln!(
             page,
             "<tr class=\"{class}\"><td><code>{id}</code><br><small>{shows}</small></td><td>{weight}</td><td>{outcome}</td></tr>"
         )?;
     }
     writeln!(page, "</tbody></table></div></section>")
+}
+
+/// A sentence, with what stands between backticks as code.
+fn prose(text: &str) -> String {
+    let parts = escape(text);
+    let parts = parts.split('`').enumerate();
+    parts.map(|(n, part)| if n % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
 }
 
 /// For text and attribute values of HTML and XML.

@@ -46,7 +46,7 @@ pub(super) fn write(report: &Report) -> String {
 
 fn case(report: &Report, played: &Played) -> Value {
     let findings = told(&played.outcome).into_iter().map(|told| {
-        json!({"finding": told.finding.code(), "text": told.finding.text(), "status": told.status, "at": told.at})
+        json!({"finding": told.finding.code(), "text": told.finding.text(), "statuses": told.statuses, "at": told.at})
     });
     let findings: Vec<Value> = findings.collect();
     let todo = if findings.is_empty() { Value::Null } else { played.case.todo.into() };

@@ -228,26 +228,25 @@ const fn word(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// The findings of one case, each once, with the status and the cases whose calls showed it.
+/// A finding of one case, with the statuses it came with and the cases whose calls showed it.
 struct Told {
     finding: crate::finding::Finding,
-    status: Option<u16>,
+    statuses: Vec<u16>,
     at: Vec<String>,
 }
 
+/// The findings of one case, each once.
 fn told(outcome: &Outcome) -> Vec<Told> {
     let Outcome::Failed(occurrences) = outcome else { return Vec::new() };
     let mut told: Vec<Told> = Vec::new();
     for occurrence in occurrences {
-        let same = told
-            .iter()
-            .position(|told| told.finding == occurrence.finding && told.status == occurrence.status);
-        let at = occurrence.at.iter().cloned();
-        match same.and_then(|n| told.get_mut(n)) {
-            Some(known) => known.at.extend(at.filter(|id| !known.at.contains(id)).collect::<Vec<String>>()),
-            None => {
-                told.push(Told { finding: occurrence.finding, status: occurrence.status, at: at.collect() })
-            }
+        let known = told.iter().position(|told| told.finding == occurrence.finding).unwrap_or(told.len());
+        if known == told.len() {
+            told.push(Told { finding: occurrence.finding, statuses: Vec::new(), at: Vec::new() });
+        }
+        if let Some(told) = told.get_mut(known) {
+            told.statuses.extend(occurrence.status.filter(|status| !told.statuses.contains(status)));
+            told.at.extend(occurrence.at.clone().filter(|id| !told.at.contains(id)));
         }
     }
     told
@@ -257,15 +256,17 @@ impl Told {
     /// Where it was seen, in at most five names.
     fn places(&self) -> String {
         const MOST: usize = 5;
-        let mut places = self.at.iter().take(MOST).cloned().collect::<Vec<String>>().join(", ");
-        if self.at.len() > MOST {
-            places.push_str(&format!(" and {} more", self.at.len() - MOST));
+        let statuses: Vec<String> = self.statuses.iter().map(u16::to_string).collect();
+        let mut parts = Vec::new();
+        if !statuses.is_empty() {
+            parts.push(format!("status {}", statuses.join(", ")));
         }
-        match self.status {
-            Some(status) if places.is_empty() => format!("status {status}"),
-            Some(status) => format!("status {status}, at {places}"),
-            None if places.is_empty() => String::new(),
-            None => format!("at {places}"),
+        if !self.at.is_empty() {
+            let named: Vec<&str> = self.at.iter().take(MOST).map(String::as_str).collect();
+            let more = self.at.len().saturating_sub(MOST);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            parts.push(format!("at {}{more}", named.join(", ")));
         }
+        parts.join("; ")
     }
 }

@@ -54,10 +54,12 @@ async fn similar_keys(stage: &Stage<'_>, id: &str) -> Outcome {
 async fn before_body(stage: &Stage<'_>, id: &str) -> Outcome {
     let body = Body::cut(&built_in(), &[20]).without_end();
     let call = stage.post(id, Kind::HeldUp, body);
-    // Less than the deadline that an endpoint has for bodies, whose end would look like a refusal.
     let seen = stage.ask(Call { authorization: None, budget: stage.plan.timing.probe, ..call }).await;
-    match seen.trouble {
-        Some(Finding::TimedOut) => seen.fail(Finding::WaitedForBody),
+    match (seen.trouble, seen.status) {
+        // Its deadline for bodies may be shorter than this budget.
+        (Some(Finding::TimedOut | Finding::ClosedEarly), _) | (_, Some(408)) => {
+            seen.fail(Finding::WaitedForBody)
+        }
         _ => seen.expect_refusal(&[401]),
     }
 }

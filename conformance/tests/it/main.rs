@@ -3,4 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod matrix;
+mod page;
+mod program;
 mod support;
+mod tiny_dock;
