@@ -36,9 +36,9 @@ pub struct Timing {
 impl Timing {
     /// What the contract says, and a body slow enough to notice, yet well inside a dock's 5 s.
     pub const CONTRACT: Timing = Timing {
-        probe: Duration::from_millis(3_000),
-        run: Duration::from_millis(10_000),
-        slow_body: Duration::from_millis(2_000),
+        probe: Duration::from_secs(3),
+        run: Duration::from_secs(10),
+        slow_body: Duration::from_secs(2),
     };
 }
 

@@ -216,16 +216,9 @@ fn percent_decoded(part: &str) -> String {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let escaped = (*byte == b'%').then(|| part.get(at + 1..at + 3)).flatten();
-        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(*byte);
-                at += 1;
-            }
-        }
+        let escaped = escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        decoded.push(escaped.unwrap_or(*byte));
+        at += if escaped.is_some() { 3 } else { 1 };
     }
     String::from_utf8_lossy(&decoded).into_owned()
 }

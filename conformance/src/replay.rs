@@ -273,9 +273,10 @@ mod tests {
         );
         assert!(matches!(candidates(b"1\n{"), Err(Trouble::NotJson(2, _))));
         assert_eq!(candidates(b"\n"), Err(Trouble::Empty));
-        let long = format!("\"{}\"", "x".repeat(MAX_REQUEST_BYTES - 15));
-        assert_eq!(candidates(long.as_bytes()), Err(Trouble::TooLong(1)));
-        assert_eq!(candidates(&long.as_bytes()[1..]).is_err(), true);
+        let long = |filling: usize| format!("\"{}\"", "x".repeat(filling));
+        let around = "{\"candidate\":\"\"}".len();
+        assert_eq!(candidates(long(MAX_REQUEST_BYTES - around + 1).as_bytes()), Err(Trouble::TooLong(1)));
+        assert!(candidates(long(MAX_REQUEST_BYTES - around).as_bytes()).is_ok());
     }
 
     #[test]

@@ -137,13 +137,13 @@ impl Dock {
     }
 
     /// The answer once the body is there.
-    pub(super) fn after_body(&self, head: &Head, heard: Heard) -> Reply {
-        let late = matches!(heard, Heard::Late) && self.fault == Fault::PartialBody;
+    pub(super) fn after_body(&self, head: &Head, body: Heard) -> Reply {
+        let late = matches!(body, Heard::Late) && self.fault == Fault::PartialBody;
         if late || head.method != "POST" {
             let nothing = Outcome::Verdict { present: false, in_range: false, from_text: false };
             return self.verdict(head, &Value::Null, nothing);
         }
-        let pieces = match heard {
+        let pieces = match body {
             Heard::Whole(pieces) => pieces,
             Heard::TooLarge => return self.error(413, "request_too_large"),
             Heard::Late => return self.error(408, "request_timeout"),
@@ -322,7 +322,7 @@ impl Dock {
         score = format!("\"quality_score\":{score}");
         match self.fault {
             Fault::IsCorrectMissing => correct.clear(),
-            Fault::ScoreMissing => score = "\"score\":1".to_owned(),
+            Fault::ScoreMissing => "\"score\":1".clone_into(&mut score),
             Fault::RepeatedName => correct = format!("\"is_correct\":false,{correct}"),
             _ => {}
         }

@@ -27,6 +27,7 @@ pub(super) fn check(candidate: &Json) -> Outcome {
 
 /// Where the marker is looked for.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "places, each looked at or not")]
 pub(super) struct Search {
     /// In a candidate that is a text.
     pub(super) text: bool,

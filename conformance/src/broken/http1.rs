@@ -1,5 +1,6 @@
 //! HTTP/1.1 for the bundled dock, by hand, so that the pieces of a body stay visible. One request a connection.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -27,13 +28,12 @@ pub(super) async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, dock:
     };
     let early = dock.before_body(&head);
     let is_early = early.is_some();
-    let reply = match early {
-        Some(reply) => reply,
-        None => {
-            let mut reader = Reader { stream: &mut stream, bytes, pieces: Vec::new(), total: 0 };
-            let heard = reader.body(framing, dock).await;
-            dock.after_body(&head, heard)
-        }
+    let reply = if let Some(reply) = early {
+        reply
+    } else {
+        let mut reader = Reader { stream: &mut stream, bytes, pieces: Vec::new(), total: 0 };
+        let body = reader.body(framing, dock).await;
+        dock.after_body(&head, body)
     };
     tokio::time::sleep(reply.delay).await;
     write(&mut stream, &reply).await;
@@ -159,11 +159,12 @@ async fn write(stream: &mut (impl AsyncWrite + Unpin), reply: &Reply) {
 
 fn encode(reply: &Reply, length: usize) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {} -\r\nconnection: close\r\n", reply.status);
+    // Writing to a string does not fail.
     if reply.status != 204 {
-        head.push_str(&format!("content-length: {length}\r\n"));
+        let _ = write!(head, "content-length: {length}\r\n");
     }
     for (name, value) in &reply.fields {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     head.push_str("\r\n");
     [head.as_bytes(), &reply.body].concat()

@@ -15,15 +15,10 @@ pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, dock: &Do
     while let Some(Ok((request, respond))) = connection.accept().await {
         let answering = answer(request, respond, dock);
         tokio::pin!(answering);
-        // The connection has to be driven while the body arrives.
-        loop {
-            tokio::select! {
-                () = &mut answering => break,
-                closed = std::future::poll_fn(|context| connection.poll_closed(context)) => {
-                    let _ = closed;
-                    return;
-                }
-            }
+        // The connection has to be driven while the body arrives; when it closes, nobody waits for the answer.
+        tokio::select! {
+            () = &mut answering => {}
+            _ = std::future::poll_fn(|context| connection.poll_closed(context)) => return,
         }
     }
 }

@@ -167,7 +167,7 @@ fn is_plain_id(id: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use super::*;
     use crate::finding::Finding;

@@ -42,7 +42,7 @@ async fn send(
         request.method, endpoint.path, endpoint.authority
     );
     if let Some(authorization) = &request.authorization {
-        head.push_str(&format!("authorization: {authorization}\r\n"));
+        head.extend(["authorization: ", authorization, "\r\n"]);
     }
     if request.body.is_some() {
         head.push_str("content-type: application/json\r\ntransfer-encoding: chunked\r\n");
@@ -95,7 +95,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 answer.body = match framing(&answer)? {
                     Framing::Length(length) => self.sized(length).await?,
                     Framing::Chunked => self.chunked().await?,
-                    Framing::End => self.to_the_end().await?,
+                    Framing::End => self.until_the_end().await?,
                 };
                 return Ok(answer);
             }
@@ -180,7 +180,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         if self.bytes.drain(..2).eq(*b"\r\n") { Ok(()) } else { Err(Finding::NotHttp) }
     }
 
-    async fn to_the_end(&mut self) -> Result<Vec<u8>, Finding> {
+    async fn until_the_end(&mut self) -> Result<Vec<u8>, Finding> {
         while self.stream.read_buf(&mut self.bytes).await.map_err(broken)? > 0 {
             self.capped(0)?;
         }

@@ -124,7 +124,8 @@ impl Client {
     pub async fn send(&self, request: Request) -> Reply {
         let start = Instant::now();
         let mut session = None;
-        let calling = self.call(&request, &mut session);
+        // Boxed: what reads an answer is large, and every future that calls would hold it.
+        let calling = Box::pin(self.call(&request, &mut session));
         let answer = timeout(request.budget, calling).await.unwrap_or(Err(Finding::TimedOut));
         Reply { answer, took: start.elapsed(), session }
     }

@@ -40,7 +40,7 @@ impl Trust {
     /// # Errors
     /// [`TrustTrouble::Library`].
     pub fn public() -> Result<Trust, TrustTrouble> {
-        Trust::of(RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()))
+        Trust::of(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect())
     }
 
     /// The authorities in a PEM file, and no others.

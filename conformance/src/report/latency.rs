@@ -42,10 +42,10 @@ impl Latency {
             }
         }
         let names = STEPS.iter().map(|end| format!("up to {end} ms")).chain(["longer".to_owned()]);
-        let named: Vec<(String, usize)> = names.zip(counts).collect();
-        let first = named.iter().position(|(_, count)| *count > 0).unwrap_or(named.len());
-        let last = named.iter().rposition(|(_, count)| *count > 0).map_or(first, |last| last + 1);
-        named.into_iter().take(last).skip(first).collect()
+        let steps: Vec<(String, usize)> = names.zip(counts).collect();
+        let first = steps.iter().position(|(_, count)| *count > 0).unwrap_or(steps.len());
+        let last = steps.iter().rposition(|(_, count)| *count > 0).map_or(first, |last| last + 1);
+        steps.into_iter().take(last).skip(first).collect()
     }
 }
 

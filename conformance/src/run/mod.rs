@@ -145,7 +145,7 @@ pub async fn run(plan: &Plan, progress: &(dyn Fn(usize, usize, &str) + Sync)) ->
     let first = calls::first(&stage).await;
     let go_on = first.values().all(|outcome| *outcome == Outcome::Passed);
     let counter = Counter { done: std::sync::atomic::AtomicUsize::new(0), all: jobs.len(), progress };
-    let play = async |slow: bool| {
+    let part = async |slow: bool| {
         let mut outcomes = Vec::new();
         for (n, job) in jobs.iter().enumerate().filter(|(_, job)| job.case.is_slow() == slow) {
             let outcome = match first.get(job.case.id) {
@@ -161,7 +161,7 @@ pub async fn run(plan: &Plan, progress: &(dyn Fn(usize, usize, &str) + Sync)) ->
         }
         outcomes
     };
-    let (quick, slow) = tokio::join!(play(false), play(true));
+    let (quick, slow) = tokio::join!(part(false), part(true));
     let mut outcomes: Vec<(usize, Outcome)> = quick.into_iter().chain(slow).collect();
     outcomes.sort_by_key(|(n, _)| *n);
     let seen = stage.finish();

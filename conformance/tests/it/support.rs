@@ -13,7 +13,7 @@ use dock_conformance::run::{self, Findings, Outcome, Plan};
 
 /// Shorter than the contract's, so that tests end, and long enough for a busy machine.
 pub(crate) const TIMING: Timing = Timing {
-    probe: Duration::from_millis(2_000),
+    probe: Duration::from_secs(2),
     run: Duration::from_millis(4_500),
     slow_body: Duration::from_millis(900),
 };
