@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use dock_conformance::broken::{Fault, Stage};
 use dock_conformance::case::{self, Severity};
+use dock_conformance::client::{Client, Trust};
 use dock_conformance::finding::Finding;
-use dock_conformance::run::{Advice, Findings, Outcome};
+use dock_conformance::run::{self, Advice, Findings, Outcome};
 
-use crate::support::{failed, run};
+use crate::support::{self, TIMING, failed, plan, start};
 
 /// How many docks are played against at once. Most of a run is waiting for the slow cases.
 const AT_ONCE: usize = 12;
@@ -21,7 +22,7 @@ async fn every_fault_is_found_by_exactly_the_cases_of_its_row() {
         let gate = std::sync::Arc::clone(&gate);
         runs.spawn(async move {
             let _place = gate.acquire().await.expect("the gate stays open");
-            (*fault, run(*fault, fault.stage()).await)
+            (*fault, support::run(*fault, fault.stage()).await)
         });
     }
     let mut report = String::new();
@@ -49,6 +50,17 @@ fn unexplained(findings: &Findings) -> Option<String> {
     let failed = findings.played.iter().any(|played| matches!(played.outcome, Outcome::Failed(_)));
     let silent = findings.played.iter().find(|played| played.outcome == Outcome::NotJudged)?;
     (!failed).then(|| format!("{} was not judged and nothing failed", silent.id))
+}
+
+/// The name is resolved for each call, so the rule for addresses holds for each call, whatever was found at start.
+#[tokio::test]
+async fn a_reserved_address_is_refused_at_every_call() {
+    let dock = start(Fault::None, Stage::Public, TIMING).await;
+    let mut plan = plan(&dock, Stage::Public, TIMING);
+    plan.client = Client::new(plan.client.endpoint().clone(), Trust::public().expect("authorities"), false);
+    let findings = run::run(&plan, &|_, _, _| {}).await;
+    assert_eq!(failed(&findings), [("transport.connection".to_owned(), Finding::AddressRefused)]);
+    assert!(findings.times.is_empty());
 }
 
 #[test]
@@ -86,7 +98,7 @@ fn every_row_names_real_cases_and_ends_the_run_as_it_should() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_good_dock_passes_every_case_in_every_mode() {
     for stage in [Stage::Public, Stage::Tls, Stage::Keys] {
-        let findings = run(Fault::None, stage).await;
+        let findings = support::run(Fault::None, stage).await;
         assert_eq!(failed(&findings), [], "{stage:?}");
         let unplayed: Vec<&str> = findings
             .played

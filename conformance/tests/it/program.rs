@@ -233,6 +233,48 @@ async fn replay_shows_receipts_and_ends_with_1_if_one_has_no_verdict() {
     assert_eq!((ran.status.code(), text(&ran.stderr).contains("line 2 is not JSON")), (Some(2), true));
 }
 
+/// `serve-broken`, killed when it is dropped.
+struct Broken(std::process::Child);
+
+impl Drop for Broken {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_dock_can_be_served_and_its_fault_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (more, fault, found) in [
+        (&["--plain"][..], "redirect", "redirected"),
+        (&[], "untrusted-certificate", "certificate_untrusted"),
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_dock-conformance"))
+            .args(["serve-broken", "--fault", fault])
+            .args(more)
+            .current_dir(folder.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program");
+        let out = child.stdout.take().expect("its output");
+        let _served = Broken(child);
+        let mut url = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut url).expect("a URL");
+        let mut args = vec!["run", "--url", url.trim(), "--access", "public", "--authorize-endpoint-test"];
+        args.extend(if more.is_empty() {
+            ["--allow-loopback", "--ca-file", "ca.pem"].as_slice()
+        } else {
+            &["--allow-http-loopback"]
+        });
+        let ran = program(folder.path(), &args).await;
+        let said = text(&ran.stdout);
+        assert_eq!(ran.status.code(), Some(1), "{said}{}", text(&ran.stderr));
+        assert!(said.contains(found) && said.contains("1 required case failed."), "{said}");
+        assert_eq!(said.contains("NOT REGISTRABLE"), !more.is_empty());
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn list_and_explain_tell_every_case() {
     let folder = tempfile::tempdir().expect("a folder");
