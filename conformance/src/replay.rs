@@ -122,7 +122,7 @@ fn shown(verdict: verdict::Verdict, keys: &Keys) -> Shown {
         is_correct: verdict.is_correct,
         quality_score: verdict.quality_score,
         anchors: anchors.into_iter().map(|(name, held)| (clean(&name, keys), held)).collect(),
-        metrics_dropped: verdict.metrics,
+        metrics_dropped: verdict.metrics.len(),
     }
 }
 

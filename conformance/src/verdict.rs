@@ -15,8 +15,18 @@ pub struct Verdict {
     pub quality_score: f64,
     /// The named rules, by name; of a repeated name the last. Absent and empty are told apart.
     pub anchors: Option<Vec<(String, bool)>>,
-    /// How many metrics came. They are checked and dropped, as Millwork does.
-    pub metrics: usize,
+    /// The metrics. They are checked and dropped, as Millwork does, and no receipt shows them.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl Verdict {
+    /// A receipt would show the same.
+    #[must_use]
+    pub fn same_receipt(&self, other: &Verdict) -> bool {
+        // Both are finite, so this is equality of numbers, 0 and -0 included.
+        let same_score = (self.quality_score - other.quality_score).abs() == 0.0;
+        self.is_correct == other.is_correct && same_score && self.anchors == other.anchors
+    }
 }
 
 /// What a body turned out to be.
@@ -101,15 +111,17 @@ fn anchors(json: &Json) -> Result<Vec<(String, bool)>, Finding> {
     Ok(anchors.into_iter().collect())
 }
 
-fn metrics(json: &Json) -> Result<usize, Finding> {
+fn metrics(json: &Json) -> Result<Vec<(String, f64)>, Finding> {
     let members = json.members().ok_or(Finding::MetricsNotObject)?;
-    for (_, value) in members {
+    let mut metrics = std::collections::BTreeMap::new();
+    for (name, value) in members {
         let number = value.number().ok_or(Finding::MetricNotNumber)?;
         if !number.is_finite() {
             return Err(Finding::MetricNotFinite);
         }
+        metrics.insert(name.clone(), number);
     }
-    Ok(members.len())
+    Ok(metrics.into_iter().collect())
 }
 
 /// The value as the schema validator takes it. A number that is not finite has none, and becomes null; the reader

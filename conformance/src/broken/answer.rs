@@ -225,6 +225,7 @@ impl Dock {
             Fault::ProbeFails => self.error(500, "check_failed"),
             Fault::ProbeOnce if count == 4 => self.error(429, "rate_limited"),
             Fault::ProbeChanges if count == 4 => self.ok(r#"{"is_correct":false,"quality_score":0.5}"#),
+            Fault::ProbeScores => self.ok(r#"{"is_correct":false,"quality_score":0.5}"#),
             Fault::ProbePasses => self.ok(r#"{"is_correct":true,"quality_score":1}"#),
             _ => self.ok(r#"{"is_correct":false,"quality_score":0}"#),
         };
@@ -341,16 +342,17 @@ impl Dock {
             }
             _ => anchors,
         };
-        let more = self.more(head);
+        let more = self.more(head, from_text);
         let body = format!("{{{correct}{score},\"anchor_results\":{anchors}{more}}}");
         self.finish(self.ok(&body))
     }
 
     /// What stands in a verdict beside its usual members.
-    fn more(&self, head: &Head) -> String {
+    fn more(&self, head: &Head, from_text: bool) -> String {
         match self.fault {
             Fault::MetricText => ",\"named_metrics\":{\"amount\":\"1\"}".to_owned(),
             Fault::MetricInfinite => ",\"named_metrics\":{\"amount\":1e999}".to_owned(),
+            Fault::MetricsDiffer => format!(",\"named_metrics\":{{\"texts\":{}}}", u8::from(from_text)),
             Fault::ExtraMembers => {
                 ",\"named_metrics\":{\"amount\":1},\"note\":\"free text\",\"list\":[1]".to_owned()
             }
@@ -365,6 +367,7 @@ impl Dock {
     fn finish(&self, mut reply: Reply) -> Reply {
         match self.fault {
             Fault::NotUtf8 => reply.body.splice(1..1, *b"\"\xff\":1,").for_each(drop),
+            Fault::Created => reply.status = 201,
             Fault::AnswersList => reply.body = [b"[", reply.body.as_slice(), b"]"].concat(),
             Fault::NoContent => {
                 reply.status = 204;

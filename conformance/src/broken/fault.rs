@@ -104,6 +104,9 @@ faults! {
     ProbeOnce "probe-once" Public "The fourth probe is refused." [("probe.repeated", NoVerdict)]
     ProbeChanges "probe-changes" Public "The fourth probe gets another answer." [("probe.repeated", ProbeChanged)]
     ProbePasses "probe-passes" Public "The probe gets `is_correct` true: advice, not a finding." []
+    ProbeScores "probe-scores" Public "The probe gets a score: advice, not a finding." []
+    Created "created" Public "Verdicts come with 201: advice, not a finding." []
+    MetricsDiffer "metrics-differ" Public "A metric differs for texts: advice, not a finding." []
     MarkerExactOnly "marker-exact-only" Public "Only the exact probe is known; the marker elsewhere passes." [
         ("probe.marker_in_structured_candidate", MarkerPassed), ("probe.marker_after_parsing", MarkerPassed), ("probe.marker_escaped", MarkerPassed),
         ("probe.marker_shadowed", MarkerPassed), ("probe.marker_in_nested_text", MarkerPassed), ("probe.marker_quoted_twice", MarkerPassed),

@@ -189,7 +189,7 @@ mod tests {
             is_correct,
             quality_score,
             anchors: Some(vec![("a".to_owned(), a), ("b".to_owned(), false)]),
-            metrics: 0,
+            metrics: Vec::new(),
         };
         assert_eq!(cases[0].expect.differs(&verdict(true, 0.5, true)), []);
         let all = [Finding::WrongVerdict, Finding::WrongScore, Finding::WrongAnchors];

@@ -107,6 +107,15 @@ pub enum Procedure {
     Http2Verdict,
 }
 
+/// Cases of one lane are played one after the other, lanes beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after its cases")]
+pub enum Lane {
+    Main,
+    SlowBody,
+    StalledBody,
+}
+
 /// Cases that multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is explained by its case")]
@@ -183,10 +192,14 @@ impl Case {
         stem.map_or_else(|| self.id.to_owned(), |stem| format!("{stem}{name}"))
     }
 
-    /// It spends its time waiting, so it is played beside the others.
+    /// Which cases it is played after. Those that spend their time waiting have a lane each.
     #[must_use]
-    pub const fn is_slow(&self) -> bool {
-        matches!(self.play, Play::Procedure(Procedure::SlowBody | Procedure::StalledBody))
+    pub const fn lane(&self) -> Lane {
+        match self.play {
+            Play::Procedure(Procedure::SlowBody) => Lane::SlowBody,
+            Play::Procedure(Procedure::StalledBody) => Lane::StalledBody,
+            _ => Lane::Main,
+        }
     }
 }
 

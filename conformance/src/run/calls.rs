@@ -150,7 +150,7 @@ async fn probe_repeated(stage: &Stage<'_>, id: &str) -> Outcome {
     for _ in 0..REPEATS {
         let seen = stage.ask(stage.post(id, Kind::Probe, probe_body())).await;
         let Some(verdict) = &seen.verdict else { return seen.expect_verdict() };
-        if *before.get_or_insert_with(|| verdict.clone()) != *verdict {
+        if !before.get_or_insert_with(|| verdict.clone()).same_receipt(verdict) {
             return seen.fail(Finding::ProbeChanged);
         }
     }
@@ -195,7 +195,7 @@ async fn http2_verdict(stage: &Stage<'_>, id: &str) -> Outcome {
     let call = stage.post(id, Kind::Evaluation, body());
     let first = stage.ask(Call { version: Version::Http1, ..call }).await;
     match (&first.verdict, &second.verdict) {
-        (Some(first), Some(then)) if first != then => second.fail(Finding::ProtocolDiffers),
+        (Some(first), Some(then)) if !first.same_receipt(then) => second.fail(Finding::ProtocolDiffers),
         (Some(_), Some(_)) => Outcome::Passed,
         _ => Outcome::NotJudged,
     }

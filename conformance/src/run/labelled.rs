@@ -2,7 +2,7 @@
 
 use super::access::probe_with;
 use super::stage::{Kind, Seen, Stage};
-use super::{Occurrence, Outcome, Plan};
+use super::{Advice, Occurrence, Outcome, Plan};
 use crate::case::{Expected, Family, Labelled, candidate_body};
 use crate::client::Body;
 use crate::finding::Finding;
@@ -55,7 +55,12 @@ async fn text_matches(stage: &Stage<'_>, id: &str, case: &Labelled) -> Outcome {
     let structured = evaluate(stage, id, &case.candidate).await;
     let as_text = evaluate(stage, id, text.as_bytes()).await;
     match (&structured.verdict, &as_text.verdict) {
-        (Some(one), Some(other)) if one == other => Outcome::Passed,
+        (Some(one), Some(other)) if one.same_receipt(other) => {
+            if one.metrics != other.metrics {
+                stage.advise(Advice::MetricsDiffer);
+            }
+            Outcome::Passed
+        }
         (Some(_), Some(_)) => as_text.fail(Finding::TextDiffers),
         // A technical failure has to be one in both forms.
         _ if structured.is_error() && structured.status == as_text.status => Outcome::Passed,
@@ -71,7 +76,9 @@ pub(super) async fn repeatable(stage: &Stage<'_>, id: &str) -> Outcome {
         let ask = async || stage.ask(stage.post(id, Kind::Evaluation, Body::whole(body.clone()))).await;
         let (first, second) = (ask().await, ask().await);
         match (&first.verdict, &second.verdict) {
-            (Some(one), Some(other)) if one != other => return second.fail(Finding::NotRepeatable),
+            (Some(one), Some(other)) if !one.same_receipt(other) => {
+                return second.fail(Finding::NotRepeatable);
+            }
             (Some(_), Some(_)) => {}
             _ if first.is_error() && first.status == second.status => {}
             _ => return Outcome::NotJudged,

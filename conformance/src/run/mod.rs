@@ -9,7 +9,7 @@ mod stage;
 
 use std::time::{Duration, Instant};
 
-use crate::case::{self, Access, Case, Family, Labelled, Play};
+use crate::case::{self, Access, Case, Family, Labelled, Lane, Play};
 use crate::client::{Client, Session, Version};
 use crate::contract::Timing;
 use crate::finding::Finding;
@@ -76,6 +76,10 @@ pub enum Advice {
     ProbePasses,
     /// The probe got a score other than 0.
     ProbeScores,
+    /// A verdict came with a 2xx other than 200.
+    StatusNot200,
+    /// A candidate and its text got different metrics.
+    MetricsDiffer,
     /// No labelled cases were given.
     NoLabelledCases,
 }
@@ -87,6 +91,8 @@ impl Advice {
         match self {
             Advice::ProbePasses => "probe_answered_true",
             Advice::ProbeScores => "probe_scored",
+            Advice::StatusNot200 => "status_not_200",
+            Advice::MetricsDiffer => "metrics_differ",
             Advice::NoLabelledCases => "no_labelled_cases",
         }
     }
@@ -102,6 +108,13 @@ impl Advice {
             Advice::ProbeScores => {
                 "The probe got a `quality_score` other than 0. It registers, but Millwork's own kit fails it: answer \
                  {\"is_correct\":false,\"quality_score\":0}."
+            }
+            Advice::StatusNot200 => {
+                "A verdict came with a 2xx other than 200. Millwork accepts it, but its own kit fails it: answer 200."
+            }
+            Advice::MetricsDiffer => {
+                "A candidate and its text got different `named_metrics`. No receipt shows them, but Millwork's own kit \
+                 compares them: leave out what differs from call to call."
             }
             Advice::NoLabelledCases => {
                 "No labelled cases were given, so nothing was learnt about verdicts. Write at least one that passes and one \
@@ -145,9 +158,9 @@ pub async fn run(plan: &Plan, progress: &(dyn Fn(usize, usize, &str) + Sync)) ->
     let first = calls::first(&stage).await;
     let go_on = first.values().all(|outcome| *outcome == Outcome::Passed);
     let counter = Counter { done: std::sync::atomic::AtomicUsize::new(0), all: jobs.len(), progress };
-    let part = async |slow: bool| {
+    let part = async |lane: Lane| {
         let mut outcomes = Vec::new();
-        for (n, job) in jobs.iter().enumerate().filter(|(_, job)| job.case.is_slow() == slow) {
+        for (n, job) in jobs.iter().enumerate().filter(|(_, job)| job.case.lane() == lane) {
             let outcome = match first.get(job.case.id) {
                 Some(outcome) if !go_on || matches!(job.case.play, Play::First) => outcome.clone(),
                 _ if !job.applies(plan) => Outcome::NotApplicable,
@@ -161,8 +174,8 @@ pub async fn run(plan: &Plan, progress: &(dyn Fn(usize, usize, &str) + Sync)) ->
         }
         outcomes
     };
-    let (quick, slow) = tokio::join!(part(false), part(true));
-    let mut outcomes: Vec<(usize, Outcome)> = quick.into_iter().chain(slow).collect();
+    let (main, slow, stalled) = tokio::join!(part(Lane::Main), part(Lane::SlowBody), part(Lane::StalledBody));
+    let mut outcomes: Vec<(usize, Outcome)> = main.into_iter().chain(slow).chain(stalled).collect();
     outcomes.sort_by_key(|(n, _)| *n);
     let seen = stage.finish();
     let played = jobs.into_iter().zip(outcomes).map(|(Job { id, case, .. }, (_, outcome))| {

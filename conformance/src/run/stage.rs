@@ -60,6 +60,7 @@ struct Memory {
     /// Answers to candidates with the marker.
     marked: Vec<(String, Verdict)>,
     unanswered: usize,
+    advice: Vec<Advice>,
 }
 
 /// A run under way.
@@ -102,6 +103,9 @@ impl<'a> Stage<'a> {
                 memory.times.push(Timed { id: id.to_owned(), evaluation, took: reply.took });
             }
         });
+        if seen.verdict.is_some() && seen.status != Some(200) {
+            self.advise(Advice::StatusNot200);
+        }
         seen
     }
 
@@ -122,6 +126,15 @@ impl<'a> Stage<'a> {
         })
     }
 
+    /// Notes advice, once.
+    pub(super) fn advise(&self, advice: Advice) {
+        self.remember(|memory| {
+            if !memory.advice.contains(&advice) {
+                memory.advice.push(advice);
+            }
+        });
+    }
+
     /// So many calls in a row went unanswered that the rest would only take time.
     pub(super) fn is_lost(&self) -> bool {
         self.remember(|memory| memory.unanswered >= LOST_AFTER)
@@ -135,7 +148,7 @@ impl<'a> Stage<'a> {
 
     pub(super) fn finish(self) -> End {
         let memory = self.memory.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut advice = Vec::new();
+        let mut advice = memory.advice;
         if let Some(probe) = &memory.probe {
             if probe.is_correct {
                 advice.push(Advice::ProbePasses);

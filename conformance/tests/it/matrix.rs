@@ -39,7 +39,13 @@ async fn every_fault_is_found_by_exactly_the_cases_of_its_row() {
         if let Some(why) = unexplained(&findings) {
             writeln!(report, "{}: {why}", fault.name()).expect("written");
         }
-        let advice: &[Advice] = if fault == Fault::ProbePasses { &[Advice::ProbePasses] } else { &[] };
+        let advice: &[Advice] = match fault {
+            Fault::ProbePasses => &[Advice::ProbePasses],
+            Fault::ProbeScores => &[Advice::ProbeScores],
+            Fault::Created => &[Advice::StatusNot200],
+            Fault::MetricsDiffer => &[Advice::MetricsDiffer],
+            _ => &[],
+        };
         assert_eq!(findings.advice, advice, "{}", fault.name());
     }
     assert!(report.is_empty(), "{report}");
