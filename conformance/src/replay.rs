@@ -223,7 +223,9 @@ pub fn summary(receipts: &[Receipt]) -> String {
     for (missing, count) in &totals.missing {
         let _ = writeln!(text, "no verdict, {}: {count}", missing.text());
     }
-    for (name, count) in &totals.broken {
+    let mut broken: Vec<(&&str, &usize)> = totals.broken.iter().collect();
+    broken.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    for (name, count) in broken {
         let _ = writeln!(text, "did not hold, {name}: {count}");
     }
     text

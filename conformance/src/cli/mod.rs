@@ -1,7 +1,8 @@
 //! The command line.
 //!
 //! Exit status: 0 all is well, 1 a case failed or a candidate got no verdict, 2 refused before anything was sent, or a
-//! report could not be written. No message repeats an argument's value: it might be a key that went astray.
+//! report could not be written. No message repeats an argument's value, which might be a key that went astray; only the
+//! name of a file of cases that could be read is told.
 
 mod broken;
 mod catalogue;

@@ -12,7 +12,7 @@ use dock_conformance::run::{self, Advice, Findings, Outcome};
 use crate::support::{self, TIMING, failed, plan, start};
 
 /// How many docks are played against at once. Most of a run is waiting for the slow cases.
-const AT_ONCE: usize = 12;
+const AT_ONCE: usize = 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_is_found_by_exactly_the_cases_of_its_row() {

@@ -11,10 +11,10 @@ use dock_conformance::finding::Finding;
 use dock_conformance::keys::{self, Keys};
 use dock_conformance::run::{self, Findings, Outcome, Plan};
 
-/// Shorter than the contract's, so that tests end, and long enough for a busy machine.
+/// Shorter than the contract's where tests wait for it, and long enough for a busy machine.
 pub(crate) const TIMING: Timing = Timing {
-    probe: Duration::from_secs(2),
-    run: Duration::from_millis(4_500),
+    probe: Duration::from_secs(3),
+    run: Duration::from_millis(6_500),
     slow_body: Duration::from_millis(900),
 };
 
