@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::contract::ACCOUNT_KEY_PREFIX;
+use crate::markup::escape;
 
 /// The key that the endpoint accepts now.
 pub const ENDPOINT_KEY: &str = "MILLWORK_KIT_ENDPOINT_KEY";
@@ -32,6 +33,15 @@ impl Key {
         let mut shorter = self.0.clone();
         shorter.pop();
         vec![Key(shorter), Key(format!("{}x", self.0))]
+    }
+
+    /// The key, and how it looks inside a JSON string and inside HTML, where that differs.
+    fn spellings(&self) -> Vec<String> {
+        let quoted = crate::json::quote(&self.0);
+        let json = quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned();
+        let mut spellings = vec![self.0.clone(), json, escape(&self.0)];
+        spellings.dedup();
+        spellings
     }
 
     /// A key that nobody has.
@@ -121,10 +131,10 @@ impl Keys {
         if contradiction { Err(KeyTrouble::Contradiction) } else { Ok(keys) }
     }
 
-    /// Whether any of the keys stands in `bytes`.
+    /// Whether any of the keys stands in `bytes`, as it is or as JSON or HTML would write it.
     #[must_use]
     pub fn is_in(&self, bytes: &[u8]) -> bool {
-        self.all().any(|key| contains(bytes, key.0.as_bytes()))
+        self.all().flat_map(Key::spellings).any(|spelling| contains(bytes, spelling.as_bytes()))
     }
 
     fn all(&self) -> impl Iterator<Item = &Key> {
@@ -186,5 +196,13 @@ mod tests {
         assert!(!format!("{read:?}").contains("canary"));
         assert!(read.is_in(b"before canary-two after"));
         assert!(!read.is_in(b"canary"));
+        let odd = Keys::of(r#""can\ary"<key>&1"#);
+        for text in [
+            r#"x"can\ary"<key>&1"#,
+            r#"{"a":"\"can\\ary\"<key>&1"}"#,
+            "<b>&quot;can\\ary&quot;&lt;key&gt;&amp;1",
+        ] {
+            assert!(odd.is_in(text.as_bytes()), "{text}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! and everything else is its own, so that a fault of that server cannot hide here too.
 //!
 //! ```text
-//! main → cli → run ─→ case, client, verdict, report      finding, json, contract, endpoint, address, keys: leaves
+//! main → cli → run ─→ case, client, verdict, report      finding, json, contract, endpoint, address, keys, markup: leaves
 //!            ├ replay → client, verdict
 //!            └ broken: a dock with one fault at a time
 //! ```
@@ -23,6 +23,7 @@ pub mod endpoint;
 pub mod finding;
 pub mod json;
 pub mod keys;
+pub mod markup;
 pub mod replay;
 pub mod report;
 pub mod run;

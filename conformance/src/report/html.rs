@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::latency::{Latency, ms};
 use super::{NOT_REGISTRABLE, Report, told, word};
 use crate::contract::NOT_PROVED;
+use crate::markup::escape;
 use crate::run::{Outcome, Played};
 
 const STYLE: &str = include_str!("page.css");
@@ -141,20 +142,4 @@ fn prose(text: &str) -> String {
     let parts = escape(text);
     let parts = parts.split('`').enumerate();
     parts.map(|(n, part)| if n % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
-}
-
-/// For text and attribute values of HTML and XML.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::html::escape;
 use super::{NOT_REGISTRABLE, Report, told};
 use crate::case::Severity;
+use crate::markup::escape;
 use crate::run::{Outcome, Played};
 
 pub(super) fn write(report: &Report) -> String {
