@@ -14,9 +14,9 @@ use tokio::net::TcpStream;
 const CANARY: &str = "kanarienvogel-7f3a9c51";
 
 /// `millwork-dock serve`, killed when it is dropped.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     admin: SocketAddr,
 }
 
@@ -28,7 +28,7 @@ impl Drop for Served {
 }
 
 /// Starts the command in `directory`; its log goes to the file `log`. Also gives what it says at start.
-fn serve(directory: &Path, arguments: &[&str]) -> (Served, String) {
+pub(crate) fn serve(directory: &Path, arguments: &[&str]) -> (Served, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_millwork-dock"))
         .args(["serve", "--config", "dock.toml"])
         .args(arguments)

@@ -34,6 +34,7 @@ mod hostile;
 mod hostile_drain;
 mod json_node;
 mod json_suite;
+mod kit;
 mod limits;
 mod node;
 mod profile;

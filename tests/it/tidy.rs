@@ -92,6 +92,18 @@ fn pure_modules_touch_nothing_outside() {
     });
 }
 
+/// The kit reads the contract by itself: a fault of the server cannot hide in shared code.
+#[test]
+fn the_kit_uses_nothing_of_the_server() {
+    judge("independence", rust_files("conformance"), |_, text| {
+        let named = tokens(text).contains(&"millwork_dock");
+        if named { vec!["uses millwork_dock".to_owned()] } else { Vec::new() }
+    });
+    let manifest = fs::read_to_string(root().join("conformance/Cargo.toml")).expect("the kit's manifest");
+    let mut lines = manifest.lines().map(str::trim_start);
+    assert!(!lines.any(|line| line.starts_with("millwork") || line.contains("path = \"..")), "{manifest}");
+}
+
 #[test]
 fn every_file_begins_with_its_documentation() {
     judge("documentation", all_rust_files(), |_, text| {
