@@ -16,3 +16,4 @@ pub mod json;
 pub mod profile;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod tools;

@@ -41,10 +41,12 @@ pub const MAX_DEPTH: u32 = 128;
 pub const MAX_BODY_BYTES: usize = 262_144;
 
 /// What is checked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Submission<'a> {
     /// The arguments, parsed.
     Arguments(Value<'a>),
+    /// The arguments at a node of a document that the result shall share.
+    Shared(Arc<Document>, u32),
     /// The raw text of the arguments. Only this form is open to R1 and R2.
     Text(Text<'a>),
 }
@@ -105,11 +107,19 @@ pub fn check<'a>(
             let document = Held::Borrowed(value.document());
             check_document(schema, &document, value.node(), Origin::Structured, budget)
         }
+        Submission::Shared(document, node) => {
+            check_document(schema, &Held::Shared(document), node, Origin::Structured, budget)
+        }
         Submission::Text(text) => check_text(schema, text, budget),
     }
 }
 
-fn check_text<'a>(schema: &Schema<'a>, text: Text<'_>, budget: &mut Budget<'_>) -> Result<Check<'a>, Stop> {
+/// Checks raw text, of which the result keeps nothing.
+pub(crate) fn check_text<'a>(
+    schema: &Schema<'a>,
+    text: Text<'_>,
+    budget: &mut Budget<'_>,
+) -> Result<Check<'a>, Stop> {
     let text = text.decode();
     budget.spend(text.len() as u64 / 16 + 1)?;
     let (document, repair) = match Document::parse_decoded(text.to_vec()) {

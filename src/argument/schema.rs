@@ -159,6 +159,17 @@ impl Schema<'static> {
     pub fn owned(document: std::sync::Arc<Document>) -> Result<Schema<'static>, SchemaRefusal> {
         compile(&Held::Shared(document), 0)
     }
+
+    /// The same for a schema that is a part of `document`: `schema` is a value in it.
+    ///
+    /// # Errors
+    /// As for [`Schema::owned`].
+    pub(crate) fn owned_at(
+        document: std::sync::Arc<Document>,
+        schema: Value<'_>,
+    ) -> Result<Schema<'static>, SchemaRefusal> {
+        compile(&Held::Shared(document), schema.node())
+    }
 }
 
 impl<'s> Schema<'s> {

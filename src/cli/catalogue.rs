@@ -7,6 +7,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use millwork_dock::json::{Document, Kind, Value, write_string, write_value};
+use millwork_dock::tools::Form;
 
 use super::input::{Input, Trouble};
 
@@ -30,22 +31,6 @@ pub(crate) enum From {
     Gemini,
 }
 
-/// Where the parts of a tool stand in one form: names of members, of which the first that is there counts.
-struct Parts {
-    name: &'static [&'static str],
-    description: &'static [&'static str],
-    schema: &'static [&'static str],
-}
-
-const MCP: Parts = Parts { name: &["name"], description: &["description"], schema: &["inputSchema"] };
-const OPENAI: Parts = Parts { name: &["name"], description: &["description"], schema: &["parameters"] };
-const ANTHROPIC: Parts = Parts { name: &["name"], description: &["description"], schema: &["input_schema"] };
-const GEMINI: Parts = Parts {
-    name: &["name"],
-    description: &["description"],
-    schema: &["parameters", "parametersJsonSchema", "parameters_json_schema"],
-};
-
 /// Reads a catalogue and gives it the form that the criteria take.
 pub(super) fn read(input: &Input, from: From) -> Result<Document, Trouble> {
     if from == From::Folder {
@@ -55,34 +40,20 @@ pub(super) fn read(input: &Input, from: From) -> Result<Document, Trouble> {
         Input::File(path) if path.is_dir() => trouble_with_folder(path),
         _ => trouble,
     })?;
-    let root = document.root();
-    let mut list = List::default();
-    match from {
+    let form = match from {
         From::Criteria | From::Folder => return Ok(document),
-        From::ToolsList => {
-            let result = root.get(b"result").unwrap_or(root);
-            items(result, b"tools").for_each(|tool| list.push(tool, &MCP));
-        }
-        From::Categories => {
-            for category in items(root, b"categories") {
-                items(category, b"tools").for_each(|tool| list.push(tool, &MCP));
-            }
-        }
-        From::OpenAi => {
-            for tool in items(root, b"tools") {
-                list.push(tool.get(b"function").unwrap_or(tool), &OPENAI);
-            }
-        }
-        From::Anthropic => items(root, b"tools").for_each(|tool| list.push(tool, &ANTHROPIC)),
-        From::Gemini => {
-            for tool in items(root, b"tools") {
-                let declared = tool.get(b"functionDeclarations").or(tool.get(b"function_declarations"));
-                match declared {
-                    Some(functions) => functions.items().for_each(|function| list.push(function, &GEMINI)),
-                    None => list.push(tool, &GEMINI),
-                }
-            }
-        }
+        From::ToolsList | From::Categories => Form::Mcp,
+        From::OpenAi => Form::OpenAi,
+        From::Anthropic => Form::Anthropic,
+        From::Gemini => Form::Gemini,
+    };
+    let mut list = List::default();
+    let roots = match from {
+        From::Categories => document.root().get(b"categories").into_iter().flat_map(Value::items).collect(),
+        _ => vec![document.root()],
+    };
+    for tool in roots.into_iter().filter_map(|root| form.declarations(root)).flatten() {
+        list.push(tool, form);
     }
     list.document(input)
 }
@@ -92,11 +63,6 @@ fn trouble_with_folder(path: &Path) -> Trouble {
         "{} is a folder; --from folder reads one tool from each file in it",
         path.display()
     ))
-}
-
-/// The items of a list, or of the list that an object has as `name`.
-fn items<'d>(value: Value<'d>, name: &[u8]) -> impl Iterator<Item = Value<'d>> {
-    value.get(name).unwrap_or(value).items()
 }
 
 /// Every file of a folder in the order of their names.
@@ -112,7 +78,7 @@ fn folder(input: &Input) -> Result<Document, Trouble> {
     let mut list = List::default();
     for file in files {
         let document = Input::File(file).read_json()?;
-        list.push(document.root(), &MCP);
+        list.push(document.root(), Form::Mcp);
     }
     list.document(input)
 }
@@ -123,7 +89,7 @@ struct List(Vec<u8>);
 
 impl List {
     /// Adds a tool. What is no object stays what it is, for the engine to refuse.
-    fn push(&mut self, tool: Value<'_>, parts: &Parts) {
+    fn push(&mut self, tool: Value<'_>, form: Form) {
         let out = &mut self.0;
         out.push(if out.is_empty() { b'[' } else { b',' });
         if tool.kind() != Kind::Object {
@@ -131,10 +97,13 @@ impl List {
         }
         out.push(b'{');
         let mut first = true;
-        for (name, places) in
-            [("name", parts.name), ("description", parts.description), ("inputSchema", parts.schema)]
-        {
-            let Some(part) = places.iter().find_map(|place| tool.get(place.as_bytes())) else { continue };
+        let parts = [
+            ("name", tool.get(b"name")),
+            ("description", tool.get(b"description")),
+            ("inputSchema", form.schema(tool)),
+        ];
+        for (name, part) in parts {
+            let Some(part) = part else { continue };
             if !std::mem::take(&mut first) {
                 out.push(b',');
             }

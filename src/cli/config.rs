@@ -5,7 +5,8 @@ use clap::Subcommand;
 use millwork_dock::config::{
     Access, AnchorMode, Check, Config, DockConfig, KeySource, Mistake, Mistakes, Source, Tls,
 };
-use millwork_dock::server::load_dock;
+use millwork_dock::dock::tool_call::Grader;
+use millwork_dock::server::{load_dock, ungradable};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -45,9 +46,18 @@ fn load_with_schemas(file: &Path) -> Result<Config, Mistakes> {
     if mistakes.is_empty() { Ok(config) } else { Err(Mistakes::new(file.display().to_string(), mistakes)) }
 }
 
+/// The key that names what is pinned.
+fn pinned(dock: &DockConfig) -> &'static str {
+    if matches!(dock.check, Check::Argument(Source::ToolCall { .. })) { "tools" } else { "schema" }
+}
+
 fn schema_mistake(n: usize, dock: &DockConfig) -> Option<Mistake> {
     let trouble = load_dock(dock).err()?;
-    Some(Mistake { line: None, key: format!("dock[{n}].schema"), what: format!("names {}", trouble.what()) })
+    Some(Mistake {
+        line: None,
+        key: format!("dock[{n}].{}", pinned(dock)),
+        what: format!("names {}", trouble.what()),
+    })
 }
 
 /// What the configuration sets up, a paragraph for each dock.
@@ -72,6 +82,9 @@ fn summary(file: &Path, config: &Config) -> String {
             Check::Argument(Source::Arguments { schema }) => {
                 format!("tool-argument/v1 of arguments against {}", schema.display())
             }
+            Check::Argument(Source::ToolCall { tools, .. }) => {
+                format!("tool-argument/v1 of calls of the tools in {}", tools.display())
+            }
             Check::Argument(Source::CheckRequest) => "tool-argument/v1 of check requests".to_owned(),
             Check::Profile => "token-efficiency/v1 of tool catalogues".to_owned(),
         };
@@ -89,6 +102,27 @@ fn summary(file: &Path, config: &Config) -> String {
             dock.path,
             require(dock)
         );
+        out.push_str(&hygiene(dock));
+    }
+    out
+}
+
+/// Of each tool whether its calls can be graded, and if not, why.
+fn hygiene(dock: &DockConfig) -> String {
+    let Ok(loaded) = load_dock(dock) else { return String::new() };
+    let millwork_dock::dock::Check::Argument(millwork_dock::dock::Source::ToolCall(toolbox)) = loaded.check()
+    else {
+        return String::new();
+    };
+    let mut out = "  tools\n".to_owned();
+    let refused = ungradable(toolbox);
+    for (name, grader) in toolbox.tools() {
+        if matches!(grader, Grader::Criteria(_)) {
+            let _ = writeln!(out, "    {}: covered", String::from_utf8_lossy(name).escape_debug());
+        }
+    }
+    for refused in refused {
+        let _ = writeln!(out, "    refused, its calls are answered 500: {}", refused.escape_debug());
     }
     out
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use millwork_dock::argument::{Schema, Verdict};
 use millwork_dock::budget::Budget;
 use millwork_dock::config::Config;
+use millwork_dock::dock::tool_call::{CallFinding, CallOutcome};
 use millwork_dock::dock::{self, Check, Dock, Evaluation, Finding, Source};
 use millwork_dock::server::load_dock;
 
@@ -76,8 +77,22 @@ fn exit_of(evaluation: &Evaluation<'_>) -> Exit {
     match &evaluation.finding {
         _ if evaluation.verdict.is_correct() => Exit::Fine,
         Finding::ArgumentsRefused(_) | Finding::CatalogueRefused(_) => Exit::Refused,
+        Finding::Calls(calls) => match calls.iter().map(exit_of_call).reduce(worse) {
+            // Every call is fine, but the dock requires more.
+            None | Some(Exit::Fine) => Exit::Negative,
+            Some(worst) => worst,
+        },
         Finding::Arguments(check) if check.verdict() == Verdict::Repaired => Exit::Repaired,
         Finding::Arguments(_) | Finding::Profile(_) | Finding::Probe => Exit::Negative,
+    }
+}
+
+fn exit_of_call(call: &CallFinding<'_>) -> Exit {
+    match &call.outcome {
+        CallOutcome::Refused(_) => Exit::Refused,
+        CallOutcome::Checked(check) if check.verdict() == Verdict::Repaired => Exit::Repaired,
+        CallOutcome::Checked(check) if check.verdict() == Verdict::Valid => Exit::Fine,
+        CallOutcome::Checked(_) | CallOutcome::NotDeclared => Exit::Negative,
     }
 }
 
@@ -126,6 +141,21 @@ fn explain(
                 _ => None,
             };
             let _ = write!(out, "\nreport\n{}", render::report(check, pinned, "")?);
+        }
+        Finding::Calls(calls) => {
+            let _ = writeln!(out, "\ncalls\n  {}", calls.len());
+            for call in calls {
+                let tool = String::from_utf8_lossy(&call.tool).escape_debug().to_string();
+                let _ = match &call.outcome {
+                    CallOutcome::NotDeclared => {
+                        writeln!(out, "\n{tool}: no tool of the catalogue has this name")
+                    }
+                    CallOutcome::Refused(refusal) => writeln!(out, "\n{tool}: {}", refusal.code()),
+                    CallOutcome::Checked(check) => {
+                        write!(out, "\n{tool}\n{}", render::report(check, None, "")?)
+                    }
+                };
+            }
         }
         Finding::Profile(profile) => {
             let _ = write!(out, "\nreport\n{}", super::profile::text(profile, ""));

@@ -3,7 +3,8 @@
 use super::keys::{RATE_LIMIT, RATES};
 use super::read::{At, Read, Reported, Section, Walk, nearest, shown};
 use super::{Access, AnchorMode, Check, DockConfig, KeySource, RateLimit, Source};
-use crate::dock::{argument, profile};
+use crate::dock::{argument, profile, tool_call};
+use crate::tools::Form;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -145,6 +146,7 @@ fn read_env_name<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Arguments,
+    ToolCall,
     CheckRequest,
     Profile,
 }
@@ -154,8 +156,9 @@ fn read_kind<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
     const SOURCE: &str = "source";
     const CHECKS: &str = "write check = \"tool-argument/v1\" (a call's arguments) or \
                           check = \"token-efficiency/v1\" (a tool catalogue)";
-    const SOURCES: &str = "write source = \"arguments\" (the candidate is a call's arguments, judged against schema) \
-                           or source = \"check_request\" (the candidate brings its schema)";
+    const SOURCES: &str = "write source = \"arguments\" (the candidate is a call's arguments, judged against schema), \
+                           source = \"tool_call\" (it holds calls of the tools in tools) or \
+                           source = \"check_request\" (it brings its schema)";
     let check = match walk.text(section, CHECK) {
         Ok(Some(At { value: "tool-argument/v1", .. })) => Ok(()),
         Ok(Some(At { value: "token-efficiency/v1", .. })) => return read_profile(walk, section),
@@ -172,11 +175,9 @@ fn read_kind<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
     let source = match walk.text(section, SOURCE)? {
         Some(At { value: "arguments", .. }) => Ok(Kind::Arguments),
         Some(At { value: "check_request", .. }) => Ok(Kind::CheckRequest),
+        Some(At { value: "tool_call", .. }) => Ok(Kind::ToolCall),
         Some(At { line, value }) => {
-            let what = match value {
-                "tool_call" => format!("is \"tool_call\", {LATER}; {SOURCES}"),
-                other => format!("is \"{}\", which is no source; {SOURCES}", shown(other)),
-            };
+            let what = format!("is \"{}\", which is no source; {SOURCES}", shown(value));
             Err(walk.report(Some(line), section.path(SOURCE), what))
         }
         // Beside a check that is not offered, one mistake is enough to go on with: it may need no source.
@@ -191,7 +192,10 @@ fn read_kind<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
 /// A catalogue is the whole candidate, and nothing is pinned.
 fn read_profile<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
     let mut read = Ok(Kind::Profile);
-    for key in ["source", "schema", "anchors"].into_iter().filter(|key| section.has(key)) {
+    for key in ["source", "schema", "tools", "format", "strict", "anchors"]
+        .into_iter()
+        .filter(|key| section.has(key))
+    {
         let what = "goes with check = \"tool-argument/v1\"; the candidate of token-efficiency/v1 is the catalogue, so remove it";
         read = Err(walk.report(section.line_of(walk, key), section.path(key), what));
     }
@@ -203,21 +207,59 @@ const LATER: &str = "which this version of the dock does not offer (a later rele
 fn read_check<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) -> Read<Check> {
     const KEY: &str = "schema";
     let schema: Option<PathBuf> = walk.file(section, KEY)?;
+    let tools = read_tools(walk, section, kind);
     let source = match (kind?, schema) {
         (Kind::Arguments, Some(schema)) => Source::Arguments { schema },
         (Kind::CheckRequest, None) => Source::CheckRequest,
         (Kind::Profile, _) => return Ok(Check::Profile),
+        (Kind::ToolCall, None) => match tools? {
+            Some(tools) => return Ok(Check::Argument(tools)),
+            None => {
+                let fix = "source = \"tool_call\" needs the file that holds the catalogue of tools";
+                return Err(missing(walk, section, "tools", fix));
+            }
+        },
         (Kind::Arguments, None) => {
             let fix = "source = \"arguments\" needs the file that holds the tool's JSON Schema";
             return Err(missing(walk, section, KEY, fix));
         }
-        (Kind::CheckRequest, Some(_)) => {
-            let what =
-                "goes with source = \"arguments\"; a check_request brings its own schema, so remove it";
+        (Kind::CheckRequest | Kind::ToolCall, Some(_)) => {
+            let what = "goes with source = \"arguments\"; a check_request brings its own schema, and a tool_call \
+                        has its tool's, so remove it";
             return Err(walk.report(section.line_of(walk, KEY), section.path(KEY), what));
         }
     };
+    tools?;
     Ok(Check::Argument(source))
+}
+
+/// What goes with source `tool_call`, and with no other; none if `tools` is not there.
+fn read_tools<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) -> Read<Option<Source>> {
+    let tools = walk.file(section, "tools")?;
+    let form = read_form(walk, section)?;
+    let strict = walk.boolean(section, "strict")?.unwrap_or(false);
+    if matches!(kind, Ok(Kind::Arguments | Kind::CheckRequest)) {
+        let mut read = Ok(None);
+        for key in ["tools", "format", "strict"].into_iter().filter(|key| section.has(key)) {
+            let what = "goes with source = \"tool_call\"; remove it";
+            read = Err(walk.report(section.line_of(walk, key), section.path(key), what));
+        }
+        return read;
+    }
+    Ok(tools.map(|tools| Source::ToolCall { tools, form, strict }))
+}
+
+fn read_form<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<Form>> {
+    const KEY: &str = "format";
+    let Some(At { line, value }) = walk.text(section, KEY)? else { return Ok(None) };
+    match Form::ALL.into_iter().find(|form| form.code() == value) {
+        Some(form) => Ok(Some(form)),
+        None => {
+            let forms = Form::ALL.map(|form| format!("\"{form}\"")).join(", ");
+            let what = format!("is \"{}\"; write one of {forms}, or leave it out to find out", shown(value));
+            Err(walk.report(Some(line), section.path(KEY), what))
+        }
+    }
 }
 
 fn read_require<'a>(
@@ -229,6 +271,7 @@ fn read_require<'a>(
     let Some(names) = walk.texts(section, KEY)? else { return Ok(None) };
     let known = match kind? {
         Kind::Arguments | Kind::CheckRequest => argument::ANCHORS.names,
+        Kind::ToolCall => tool_call::ANCHORS.names,
         Kind::Profile => profile::ANCHORS.names,
     };
     let mut list_known = true;

@@ -55,11 +55,14 @@ pub const DOCK: Table = Table {
         "check",
         "source",
         "schema",
+        "tools",
+        "format",
+        "strict",
         "require",
         "anchors",
         "rate_limit",
     ],
-    later: &["tools", "format", "uncovered", "strict"],
+    later: &["uncovered"],
 };
 
 /// `rate_limit` of a dock.

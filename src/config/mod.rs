@@ -14,6 +14,7 @@ pub use load::MAX_FILE_BYTES;
 pub use mistake::{Mistake, Mistakes};
 
 pub use crate::dock::AnchorMode;
+pub use crate::tools::Form;
 
 use crate::dock::anchors::Table;
 use std::net::SocketAddr;
@@ -133,6 +134,7 @@ impl Check {
     #[must_use]
     pub fn anchors(&self) -> &'static Table {
         match self {
+            Check::Argument(Source::ToolCall { .. }) => &crate::dock::tool_call::ANCHORS,
             Check::Argument(_) => &crate::dock::argument::ANCHORS,
             Check::Profile => &crate::dock::profile::ANCHORS,
         }
@@ -146,6 +148,15 @@ pub enum Source {
     Arguments {
         /// `schema`: the file that holds the JSON Schema.
         schema: PathBuf,
+    },
+    /// `tool_call`: calls of the tools of one pinned catalogue.
+    ToolCall {
+        /// `tools`: the file that holds the catalogue.
+        tools: PathBuf,
+        /// `format`: the form of the catalogue; `None`: found out.
+        form: Option<Form>,
+        /// `strict`: a tool that cannot be graded keeps the dock from starting.
+        strict: bool,
     },
     /// `check_request`: a published check body, which brings its own schema.
     CheckRequest,

@@ -173,6 +173,18 @@ impl<'a> Walk<'a> {
         Some(At { line: self.line_of(found.span().start), value })
     }
 
+    /// `true` or `false`.
+    pub(super) fn boolean(&mut self, of: &Section<'a>, key: &str) -> Read<Option<bool>> {
+        let Some(found) = of.get(key) else { return Ok(None) };
+        match found.get_ref() {
+            DeValue::Boolean(value) => Ok(Some(*value)),
+            other => {
+                let line = self.line_of(found.span().start);
+                Err(self.wrong_type(line, of.path(key), "true or false", other))
+            }
+        }
+    }
+
     /// A file's name, relative ones from the configuration file's directory.
     pub(super) fn file(&mut self, of: &Section<'a>, key: &str) -> Read<Option<PathBuf>> {
         match self.text(of, key)? {

@@ -5,14 +5,17 @@
 
 pub mod anchors;
 pub mod argument;
+mod calls;
 mod candidate;
 pub mod probe;
 pub mod profile;
+pub mod tool_call;
 mod verdict;
 
 pub use anchors::{AnchorMode, UnknownAnchor};
 pub use argument::Source;
 pub use candidate::candidate;
+pub use tool_call::Toolbox;
 pub use verdict::{Evaluation, Finding, PROBE_ANSWER, Score, Verdict};
 
 use crate::argument::{Met, Stop};
@@ -36,6 +39,7 @@ impl Check {
     #[must_use]
     pub fn anchors(&self) -> &'static Table {
         match self {
+            Check::Argument(Source::ToolCall(_)) => &tool_call::ANCHORS,
             Check::Argument(_) => &argument::ANCHORS,
             Check::Profile(_) => &profile::ANCHORS,
         }
@@ -97,23 +101,28 @@ impl Dock {
             return Ok(Evaluation { verdict: Verdict::Probe, finding: Finding::Probe });
         }
         match &self.check {
-            Check::Argument(source) => self.evaluate_arguments(source, candidate, budget),
+            Check::Argument(Source::ToolCall(toolbox)) => self.evaluate_calls(toolbox, candidate, budget),
+            Check::Argument(Source::Arguments(schema)) => {
+                self.evaluate_arguments(argument::check(schema, candidate, budget), candidate)
+            }
+            Check::Argument(Source::CheckRequest) => {
+                self.evaluate_arguments(argument::check_request(candidate, budget), candidate)
+            }
             Check::Profile(tokenizer) => self.evaluate_catalogue(tokenizer, candidate, budget),
         }
     }
 
     fn evaluate_arguments<'a>(
         &'a self,
-        source: &'a Source,
+        result: Result<crate::argument::Check<'a>, Stop>,
         candidate: Value<'a>,
-        budget: &mut Budget<'_>,
     ) -> Result<Evaluation<'a>, Fault> {
         let met = Met::of(candidate.document());
-        match argument::check(source, candidate, budget) {
+        match result {
             Ok(check) => {
                 let mut anchors = argument::anchors_of_check(&check, met.and(check.met()));
                 if self.mode == AnchorMode::PerDefect {
-                    anchors.more = argument::defect_anchors(&check);
+                    anchors.more = argument::defect_anchors(std::iter::once(&check));
                 }
                 let score = Score { held: check.nodes_held(), visited: check.nodes_visited() };
                 Ok(self.evaluation(Finding::Arguments(check), score, anchors))
@@ -124,6 +133,21 @@ impl Dock {
             }
             Err(Stop::Exhausted(_)) => Err(Fault::CheckTimeout),
         }
+    }
+
+    fn evaluate_calls<'a>(
+        &'a self,
+        toolbox: &'a Toolbox,
+        candidate: Value<'a>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Evaluation<'a>, Fault> {
+        let outcome = tool_call::check(toolbox, candidate, budget)?;
+        let mut anchors = outcome.anchors();
+        if self.mode == AnchorMode::PerDefect {
+            anchors.more.extend(argument::defect_anchors(outcome.checks()));
+        }
+        let score = outcome.score();
+        Ok(self.evaluation(Finding::Calls(outcome.findings), score, anchors))
     }
 
     fn evaluate_catalogue<'a>(

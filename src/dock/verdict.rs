@@ -1,6 +1,7 @@
 //! The verdict, and the bytes of the answer.
 
 use super::anchors::Anchors;
+use super::tool_call::CallFinding;
 use crate::{argument, profile};
 
 /// The fixed answer to a candidate that carries the probe's marker: valid, negative, without anchors.
@@ -24,6 +25,8 @@ pub enum Finding<'a> {
     Arguments(argument::Check<'a>),
     /// Arguments that cannot be assessed.
     ArgumentsRefused(argument::Refusal),
+    /// Tool calls, one after the other; none where the candidate holds none.
+    Calls(Vec<CallFinding<'a>>),
     /// A catalogue that was profiled.
     Profile(profile::Profile),
     /// A catalogue that is not in contract.
@@ -35,12 +38,17 @@ impl Evaluation<'_> {
     /// of a catalogue, whose counts nobody may see.
     #[must_use]
     pub fn named_metrics(&self) -> Vec<(&'static str, u64)> {
-        let Finding::Arguments(check) = &self.finding else { return Vec::new() };
+        let checks: Vec<&argument::Check<'_>> = match &self.finding {
+            Finding::Arguments(check) => vec![check],
+            Finding::Calls(calls) => calls.iter().filter_map(CallFinding::check).collect(),
+            _ => return Vec::new(),
+        };
+        let sum = |of: fn(&argument::Check<'_>) -> u64| checks.iter().map(|check| of(check)).sum();
         vec![
-            ("nodes_visited", check.nodes_visited()),
-            ("nodes_held", check.nodes_held()),
-            ("repairs", check.count_repairs() as u64),
-            ("defects", check.count_defects() as u64),
+            ("nodes_visited", sum(|check| check.nodes_visited())),
+            ("nodes_held", sum(|check| check.nodes_held())),
+            ("repairs", sum(|check| check.count_repairs() as u64)),
+            ("defects", sum(|check| check.count_defects() as u64)),
         ]
     }
 }

@@ -81,6 +81,13 @@ impl Document {
         Document { text, nodes, depth: 0, repeated_names: false, lone_surrogates: false }.into()
     }
 
+    /// The document `{}`.
+    pub(crate) fn empty_object() -> std::sync::Arc<Document> {
+        let node = Node { start: 0, len: 0, next: 1, hash: 0, tag: Tag::Object, flags: 0 };
+        let (text, nodes) = (b"{}".to_vec(), vec![node]);
+        Document { text, nodes, depth: 1, repeated_names: false, lone_surrogates: false }.into()
+    }
+
     /// The value of the whole text.
     #[must_use]
     pub fn root(&self) -> Value<'_> {

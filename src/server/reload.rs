@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::site::{MAX_SCHEMA_BYTES, Site};
+use super::site::{MAX_SCHEMA_BYTES, MAX_TOOLS_BYTES, Site};
 use super::tls::{Identity, MAX_PEM_BYTES};
 use super::watch::{EVERY, Watched};
 use super::{Shared, access};
@@ -141,6 +141,7 @@ fn site_files(config: &Config) -> Vec<Watched> {
     });
     let schemas = config.docks.iter().filter_map(|dock| match &dock.check {
         Check::Argument(Source::Arguments { schema }) => Some(Watched::new(schema, MAX_SCHEMA_BYTES)),
+        Check::Argument(Source::ToolCall { tools, .. }) => Some(Watched::new(tools, MAX_TOOLS_BYTES)),
         Check::Argument(Source::CheckRequest) | Check::Profile => None,
     });
     keys.chain(schemas).collect()

@@ -10,15 +10,19 @@ use super::access::Keys;
 use super::metrics::{DockMetrics, Metrics};
 use super::rate::Rate;
 use super::watch;
-use crate::argument::Schema;
-use crate::config::{Access, Check, Config, DockConfig, Limits, Source};
-use crate::dock::{self, Dock};
+use crate::argument::{Schema, SchemaRefusal};
+use crate::config::{Access, Check, Config, DockConfig, Form, Limits, Source};
+use crate::dock::tool_call::Grader;
+use crate::dock::{self, Dock, Toolbox};
 use crate::fault::Fault;
 use crate::json::Document;
 use crate::profile::tokens::Tokenizer;
 
 /// The longest schema file, in bytes.
 pub(super) const MAX_SCHEMA_BYTES: u64 = 1024 * 1024;
+
+/// The longest file of tools, in bytes: the largest catalogue known has 3.6 MB.
+pub(super) const MAX_TOOLS_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Everything that a request looks up. Immutable: a reload makes another.
 pub(super) struct Site {
@@ -58,6 +62,10 @@ pub(super) struct Built {
 }
 
 impl DockTrouble {
+    fn new(dock: &DockConfig, what: String) -> DockTrouble {
+        DockTrouble { path: dock.path.clone(), what }
+    }
+
     /// What is wrong, without the dock's path.
     #[must_use]
     pub fn what(&self) -> &str {
@@ -91,7 +99,10 @@ impl Site {
         for dock in &config.docks {
             let old = before.and_then(|site| site.dock(&dock.path));
             let judge = match (load_dock(dock), old.filter(|old| old.config.check == dock.check)) {
-                (Ok(judge), _) => Arc::new(judge),
+                (Ok(judge), _) => {
+                    warnings.extend(tools_warning(&judge).map(|what| DockTrouble::new(dock, what)));
+                    Arc::new(judge)
+                }
                 (Err(trouble), Some(old)) => {
                     warnings.push(trouble);
                     Arc::clone(&old.judge)
@@ -147,13 +158,18 @@ impl Site {
 /// # Errors
 /// A schema that cannot be read or is not covered, or an unknown anchor in `require`.
 pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
-    let trouble = |what: String| DockTrouble { path: config.path.clone(), what };
+    let trouble = |what: String| DockTrouble::new(config, what);
     let check = match &config.check {
         Check::Argument(Source::CheckRequest) => dock::Check::Argument(dock::Source::CheckRequest),
         Check::Argument(Source::Arguments { schema }) => {
             let compiled = read_schema(schema)
                 .map_err(|what| trouble(format!("schema {}, which {what}", schema.display())))?;
             dock::Check::Argument(dock::Source::Arguments(compiled))
+        }
+        Check::Argument(Source::ToolCall { tools, form, strict }) => {
+            let toolbox = read_tools(tools, *form, *strict)
+                .map_err(|what| trouble(format!("tools {}, which {what}", tools.display())))?;
+            dock::Check::Argument(dock::Source::ToolCall(toolbox))
         }
         Check::Profile => {
             dock::Check::Profile(Tokenizer::shared().map_err(|wrong| trouble(wrong.to_string()))?)
@@ -164,13 +180,58 @@ pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
 }
 
 fn read_schema(file: &Path) -> Result<Schema<'static>, String> {
-    let text =
-        watch::read_bounded(file, MAX_SCHEMA_BYTES).map_err(|cause| format!("cannot be read: {cause}"))?;
-    let document = Arc::new(Document::parse(text).map_err(|cause| format!("is not JSON: {cause}"))?);
+    let document = read_json(file, MAX_SCHEMA_BYTES)?;
     Schema::owned(Arc::clone(&document)).map_err(|refusal| {
-        let keyword = refusal.keyword.map_or(String::new(), |keyword| format!(" (keyword {keyword})"));
-        format!("the argument check refuses: {refusal}{keyword} at #{}", refusal.schema_path(document.root()))
+        format!("the argument check refuses: {}", told(&refusal, &refusal.schema_path(document.root())))
     })
+}
+
+/// A catalogue of which at least one tool can be graded; all of them if `strict`.
+fn read_tools(file: &Path, form: Option<Form>, strict: bool) -> Result<Toolbox, String> {
+    let toolbox =
+        Toolbox::read(read_json(file, MAX_TOOLS_BYTES)?, form).map_err(|error| error.to_string())?;
+    let (all, broken) = (toolbox.tools().count(), ungradable(&toolbox));
+    if broken.len() == all || strict && !broken.is_empty() {
+        let why = if strict { "strict = true" } else { "none is left" };
+        return Err(format!("holds tools that cannot be graded, and {why}: {}", broken.join("; ")));
+    }
+    Ok(toolbox)
+}
+
+/// What the operator should know about the tools of a dock.
+fn tools_warning(dock: &Dock) -> Option<String> {
+    let dock::Check::Argument(dock::Source::ToolCall(toolbox)) = dock.check() else { return None };
+    let broken = ungradable(toolbox);
+    (!broken.is_empty()).then(|| {
+        format!(
+            "calls of {} of {} tools are answered 500 {}: {}",
+            broken.len(),
+            toolbox.tools().count(),
+            Fault::ToolNotGradable,
+            broken.join("; ")
+        )
+    })
+}
+
+/// The tools of a catalogue that nothing grades: a call of one is answered 500.
+#[must_use]
+pub fn ungradable(toolbox: &Toolbox) -> Vec<String> {
+    let broken = toolbox.tools().filter_map(|(name, grader)| match grader {
+        Grader::Criteria(_) => None,
+        Grader::Nothing(refusal) => Some((String::from_utf8_lossy(name), refusal)),
+    });
+    broken.map(|(name, refusal)| format!("{name}: {}", told(refusal, &toolbox.place_of(refusal)))).collect()
+}
+
+/// Why a schema cannot be graded, and where.
+fn told(refusal: &SchemaRefusal, place: &str) -> String {
+    let keyword = refusal.keyword.map_or(String::new(), |keyword| format!(" (keyword {keyword})"));
+    format!("{refusal}{keyword} at #{place}")
+}
+
+fn read_json(file: &Path, most: u64) -> Result<Arc<Document>, String> {
+    let text = watch::read_bounded(file, most).map_err(|cause| format!("cannot be read: {cause}"))?;
+    Ok(Arc::new(Document::parse(text).map_err(|cause| format!("is not JSON: {cause}"))?))
 }
 
 fn gate(dock: &DockConfig, warnings: &mut Vec<DockTrouble>) -> Gate {
@@ -178,7 +239,7 @@ fn gate(dock: &DockConfig, warnings: &mut Vec<DockTrouble>) -> Gate {
     Gate::Managed(source.inspect().map(Box::new).map_err(|trouble| {
         let fault = Fault::from(trouble.clone());
         let what = format!("{trouble}; until then every call is answered 503 {fault}");
-        warnings.push(DockTrouble { path: dock.path.clone(), what });
+        warnings.push(DockTrouble::new(dock, what));
         fault
     }))
 }

@@ -295,8 +295,17 @@ fn explain_knows_every_name() {
     known.extend(names(contract::ERRORS, "Refusals of the split profile"));
     known.extend(column(&criteria, "/whitelist", "id"));
     known.extend(column(&criteria, "/whitelist", "name"));
-    let headings =
-        ["Score", "Conformance", "Defects", "Repairs", "Guards", "Split profile", "Refusals", "Per defect"];
+    let headings = [
+        "Score",
+        "Conformance",
+        "Defects",
+        "Repairs",
+        "Calls",
+        "Guards",
+        "Split profile",
+        "Refusals",
+        "Per defect",
+    ];
     for heading in headings {
         known.extend(names(contract::ANCHORS, heading));
     }

@@ -44,5 +44,6 @@ mod schema_oracle;
 mod served;
 mod support;
 mod tidy;
+mod tool_call;
 mod wire;
 mod wire_reload;

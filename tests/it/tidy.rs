@@ -30,22 +30,23 @@ const MODULES: &[(&str, &[&str])] = &[
     ("json", &["budget"]),
     ("argument", &["json", "budget"]),
     ("profile", &["json", "budget"]),
-    ("dock", &["argument", "profile", "json", "budget", "fault"]),
-    ("config", &["dock", "budget", "fault"]),
+    ("tools", &["json"]),
+    ("dock", &["argument", "profile", "tools", "json", "budget", "fault"]),
+    ("config", &["dock", "tools", "budget", "fault"]),
     ("explain", &["contract"]),
-    ("server", &["config", "dock", "argument", "profile", "json", "budget", "fault"]),
+    ("server", &["config", "dock", "argument", "profile", "tools", "json", "budget", "fault"]),
     (
         "cli",
         &[
-            "server", "config", "explain", "contract", "dock", "argument", "profile", "json", "budget",
-            "fault",
+            "server", "config", "explain", "contract", "dock", "argument", "profile", "tools", "json",
+            "budget", "fault",
         ],
     ),
     ("main", &["cli"]),
 ];
 
 /// Modules without async, clock, environment, files, network, threads or output.
-const PURE: &[&str] = &["budget", "fault", "contract", "json", "argument", "profile", "dock"];
+const PURE: &[&str] = &["budget", "fault", "contract", "json", "argument", "profile", "tools", "dock"];
 const IMPURE_CRATES: &[&str] = &[
     "tokio",
     "hyper",

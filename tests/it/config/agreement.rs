@@ -121,6 +121,8 @@ fn loader_and_schema_agree_on_every_setting_with_every_kind_of_value() {
         "\"managed\"",
         "\"arguments\"",
         "\"check_request\"",
+        "\"tool_call\"",
+        "\"gemini\"",
         "\"codes\"",
         "\"per_defect\"",
         "\"tool-argument/v1\"",
@@ -217,7 +219,16 @@ fn what_is_deployed_loads_and_fits_the_schema() {
 
 /// `dock.toml` with its commented settings taken in, but for those that stand for another choice.
 fn uncommented() -> String {
-    const OTHER_CHOICES: &[&str] = &["self_signed", "self_signed_out", "keys_file", "rate_limit", "require"];
+    const OTHER_CHOICES: &[&str] = &[
+        "self_signed",
+        "self_signed_out",
+        "keys_file",
+        "rate_limit",
+        "require",
+        "tools",
+        "format",
+        "strict",
+    ];
     let mut out = String::new();
     for line in deploy("dock.toml").lines() {
         let setting = line.strip_prefix("# ").filter(|rest| {

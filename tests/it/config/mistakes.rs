@@ -25,8 +25,8 @@ check = "json-schema"
 path = "/a/../b"
 access = "open"
 check = "tool-argument/v1"
-source = "tool_call"
-tools = "t.json"
+source = "tool_cal"
+uncovered = "refuse"
 [[dock]]
 path = "/c"
 access = "managed"
@@ -49,8 +49,8 @@ rate_limit = { per_second = 0 }
  11. line 14: `dock[0].check` is "json-schema", which this version of the dock does not offer (a later release brings it); write check = "tool-argument/v1" (a call's arguments) or check = "token-efficiency/v1" (a tool catalogue)
  12. line 16: `dock[1].path` is "/a/../b"; no part of it may be empty, . or .., since clients rewrite those
  13. line 17: `dock[1].access` is "open"; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
- 14. line 19: `dock[1].source` is "tool_call", which this version of the dock does not offer (a later release brings it); write source = "arguments" (the candidate is a call's arguments, judged against schema) or source = "check_request" (the candidate brings its schema)
- 15. line 20: `dock[1].tools` is not offered by this version of the dock; a later release brings it. Remove it
+ 14. line 19: `dock[1].source` is "tool_cal", which is no source; write source = "arguments" (the candidate is a call's arguments, judged against schema), source = "tool_call" (it holds calls of the tools in tools) or source = "check_request" (it brings its schema)
+ 15. line 20: `dock[1].uncovered` is not offered by this version of the dock; a later release brings it. Remove it
  16. line 21: `dock[2].schema` is missing; source = "arguments" needs the file that holds the tool's JSON Schema
  17. line 23: `dock[2].access` is "managed", which needs keys; add keys_env = "MILLWORK_VERIFIER_KEYS" (a variable's name) or keys_file = "…"
  18. line 26: `dock[2].require[0]` is "valid_as_submited", which is no anchor of this check; did you mean "valid_as_submitted"?
@@ -149,7 +149,33 @@ pub(super) const ONE_MISTAKE: &[(&str, &str, &str, &str)] = &[
     ),
     ("schema = \"refund.json\"", "", "dock[0].schema", "is missing"),
     ("schema = \"refund.json\"", "schema = {}", "dock[0].schema", "must be a string"),
-    ("schema = \"refund.json\"", "schema = \"s\"\nstrict = true", "dock[0].strict", "later release"),
+    (
+        "schema = \"refund.json\"",
+        "schema = \"s\"\nuncovered = \"refuse\"",
+        "dock[0].uncovered",
+        "later release",
+    ),
+    ("schema = \"refund.json\"", "schema = \"s\"\nstrict = true", "dock[0].strict", "remove it"),
+    ("schema = \"refund.json\"", "schema = \"s\"\ntools = \"t\"", "dock[0].tools", "remove it"),
+    ("source = \"check_request\"", "source = \"tool_call\"", "dock[1].tools", "is missing"),
+    (
+        "source = \"check_request\"",
+        "source = \"tool_call\"\ntools = \"t\"\nformat = \"xml\"",
+        "dock[1].format",
+        "\"anthropic\"",
+    ),
+    (
+        "source = \"check_request\"",
+        "source = \"tool_call\"\ntools = \"t\"\nstrict = 1",
+        "dock[1].strict",
+        "true or false",
+    ),
+    (
+        "source = \"check_request\"",
+        "source = \"tool_call\"\ntools = \"t\"\nschema = \"s\"",
+        "dock[1].schema",
+        "remove it",
+    ),
     ("schema = \"refund.json\"", "schema = \"s\"\nanchors = \"all\"", "dock[0].anchors", "\"per_defect\""),
     (
         "source = \"check_request\"",

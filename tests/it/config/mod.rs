@@ -6,7 +6,7 @@ mod commands;
 mod mistakes;
 
 use millwork_dock::config::{
-    Access, AnchorMode, Check, Config, DockConfig, KeySource, Limits, Mistakes, RateLimit, Source, Tls,
+    Access, AnchorMode, Check, Config, DockConfig, Form, KeySource, Limits, Mistakes, RateLimit, Source, Tls,
 };
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -127,6 +127,17 @@ require = []
 anchors = "codes"
 rate_limit = "off"
 [[dock]]
+path = "/calls"
+access = "public"
+check = "tool-argument/v1"
+source = "tool_call"
+tools = "tools.json"
+format = "anthropic"
+strict = true
+require = ["single_tool_call"]
+anchors = "per_defect"
+rate_limit = "off"
+[[dock]]
 path = "/catalogues"
 access = "public"
 check = "token-efficiency/v1"
@@ -171,6 +182,18 @@ fn reads_every_setting() {
                 check: Check::Argument(Source::CheckRequest),
                 require: Some(vec![]),
                 anchors: AnchorMode::Codes,
+                rate_limit: None,
+            },
+            DockConfig {
+                path: "/calls".into(),
+                access: Access::Public,
+                check: Check::Argument(Source::ToolCall {
+                    tools: "/base/tools.json".into(),
+                    form: Some(Form::Anthropic),
+                    strict: true,
+                }),
+                require: Some(vec!["single_tool_call".into()]),
+                anchors: AnchorMode::PerDefect,
                 rate_limit: None,
             },
             DockConfig {

@@ -156,14 +156,19 @@ fn the_dock_has_the_anchors_of_anchors_md() {
         dock::argument::MOST_DEFECTS,
         dock::argument::MOST_DEFECT_BYTES / 1024
     )));
+    let sections = ["Conformance", "Defects", "Repairs", "Calls", "Guards"];
+    let listed: Vec<&str> = sections.iter().flat_map(|section| names(contract::ANCHORS, section)).collect();
+    assert_eq!(listed, dock::tool_call::ANCHORS.names);
     let listed: Vec<&str> =
         ["Split profile", "Guards"].iter().flat_map(|section| names(contract::ANCHORS, section)).collect();
     assert_eq!(listed, dock::profile::ANCHORS.names);
 
     let introduction = contract::ANCHORS.split("\n## ").next().unwrap_or_default();
-    for table in [&dock::argument::ANCHORS, &dock::profile::ANCHORS] {
+    for (table, count) in
+        [(&dock::argument::ANCHORS, 3), (&dock::tool_call::ANCHORS, 6), (&dock::profile::ANCHORS, 3)]
+    {
         let base: Vec<String> = table.names_of(table.base).map(|name| format!("`{name}`")).collect();
-        assert_eq!(base.len(), 3);
+        assert_eq!(base.len(), count);
         assert!(base.iter().all(|name| introduction.contains(name)), "{base:?} is the base");
         let required: Vec<&str> = table.names_of(table.default_require).collect();
         assert!(
