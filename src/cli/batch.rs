@@ -1,24 +1,38 @@
-//! `check --jsonl`: many submissions against one schema.
+//! Many submissions, one a line.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::io::{BufWriter, Write as _};
 use std::time::{Duration, Instant};
 
-use millwork_dock::argument::{Check, Stop, Submission, Verdict};
-use millwork_dock::json::{Document, Text};
-
-use super::check::{Format, Printer, exit_of, is_watched, worse};
+use super::Exit;
+use super::check::{Format, is_watched, worse};
 use super::input::Trouble;
-use super::{Exit, render};
 
 /// How often the progress line changes.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Checks every line of `text`.
-pub(super) fn run(printer: &Printer<'_>, text: &[u8]) -> Result<Exit, Trouble> {
+/// What the lines of a batch came to, in the order of [`ORDER`].
+pub(super) type Labels = [&'static str; 5];
+const ORDER: [Exit; 5] = [Exit::Fine, Exit::Repaired, Exit::Negative, Exit::Refused, Exit::Environment];
+
+/// The result of one line.
+pub(super) struct Line {
+    pub(super) exit: Exit,
+    pub(super) text: String,
+    pub(super) repairs: usize,
+    pub(super) defects: usize,
+}
+
+/// Does `each` line of `text`, which is given with its number from 1, and sums up. Empty lines are skipped.
+pub(super) fn run(
+    format: Format,
+    labels: &Labels,
+    text: &[u8],
+    each: impl Fn(usize, &[u8]) -> Result<Line, Trouble>,
+) -> Result<Exit, Trouble> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut progress = Progress::new(text.len());
-    let mut summary = Summary::default();
+    let mut summary = Summary { labels, lines: 0, by_exit: [0; 6], repairs: 0, defects: 0 };
     let mut exit = Exit::Fine;
     let mut done = 0;
     for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {
@@ -26,14 +40,17 @@ pub(super) fn run(printer: &Printer<'_>, text: &[u8]) -> Result<Exit, Trouble> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let outcome = line_outcome(printer, number, line)?;
+        if std::str::from_utf8(line).is_err() {
+            return Err(Trouble::Usage(format!("line {number} is not UTF-8")));
+        }
+        let outcome = each(number, line)?;
         summary.add(&outcome);
         exit = worse(exit, outcome.exit);
         writeln!(out, "{}", outcome.text).map_err(cannot_write)?;
         progress.show(done, &summary);
     }
     progress.clear();
-    match printer.format {
+    match format {
         Format::Text => write!(out, "{summary}").map_err(cannot_write)?,
         Format::Json => super::tell(format_args!("{summary}")),
     }
@@ -45,56 +62,17 @@ fn cannot_write(error: impl Display) -> Trouble {
     Trouble::Environment(format!("cannot write the result: {error}"))
 }
 
-/// The result of one line.
-struct Outcome {
-    exit: Exit,
-    text: String,
-    repairs: usize,
-    defects: usize,
-}
-
-/// A JSON string is the raw text of arguments, as for a dock; what is not JSON is raw text as it stands.
-fn line_outcome(printer: &Printer<'_>, number: usize, line: &[u8]) -> Result<Outcome, Trouble> {
-    if std::str::from_utf8(line).is_err() {
-        return Err(Trouble::Usage(format!("line {number} is not UTF-8")));
-    }
-    let document = Document::parse(line.to_vec()).ok();
-    let submission = match &document {
-        Some(document) => match document.root().as_text() {
-            Some(text) => Submission::Text(text),
-            None => Submission::Arguments(document.root()),
-        },
-        None => Submission::Text(Text::plain(line)),
-    };
-    outcome(printer, number, &printer.check(submission))
-}
-
-fn outcome(
-    printer: &Printer<'_>,
-    number: usize,
-    result: &Result<Check<'_>, Stop>,
-) -> Result<Outcome, Trouble> {
-    let too_large = |error| Trouble::Environment(format!("line {number}: {error}"));
-    let text = match printer.format {
-        Format::Json => render::json(result, printer.stamp).map_err(too_large)?.trim_end().to_owned(),
-        Format::Text => render::line(number, result),
-    };
-    let (repairs, defects) =
-        result.as_ref().map_or((0, 0), |check| (check.count_repairs(), check.count_defects()));
-    Ok(Outcome { exit: exit_of(result), text, repairs, defects })
-}
-
 /// How many lines ended how.
-#[derive(Default)]
-struct Summary {
+struct Summary<'l> {
+    labels: &'l Labels,
     lines: usize,
     by_exit: [usize; 6],
     repairs: usize,
     defects: usize,
 }
 
-impl Summary {
-    fn add(&mut self, outcome: &Outcome) {
+impl Summary<'_> {
+    fn add(&mut self, outcome: &Line) {
         self.lines += 1;
         self.repairs += outcome.repairs;
         self.defects += outcome.defects;
@@ -108,18 +86,11 @@ impl Summary {
     }
 }
 
-impl Display for Summary {
+impl Display for Summary<'_> {
     #[allow(clippy::cast_precision_loss, reason = "a share for people to read")]
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "\n{:<14} {:>8} {:>7}", "verdict", "lines", "share")?;
-        let rows = [
-            (Verdict::Valid.code(), Exit::Fine),
-            (Verdict::Repaired.code(), Exit::Repaired),
-            (Verdict::Unrepairable.code(), Exit::Negative),
-            ("refused", Exit::Refused),
-            ("failed", Exit::Environment),
-        ];
-        for (name, exit) in rows {
+        for (name, exit) in self.labels.iter().zip(ORDER) {
             let count = self.count(exit);
             let share = 100.0 * count as f64 / self.lines.max(1) as f64;
             writeln!(f, "{name:<14} {count:>8} {share:>6.1}%")?;
@@ -144,16 +115,14 @@ impl Progress {
         Progress { total, watched: is_watched(), shown: None }
     }
 
-    fn show(&mut self, done: usize, summary: &Summary) {
+    fn show(&mut self, done: usize, summary: &Summary<'_>) {
         let due = self.shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_EVERY);
         if !self.watched || !due {
             return;
         }
         self.shown = Some(Instant::now());
         let percent = done * 100 / self.total.max(1);
-        let mut bar = String::new();
-        let _ = write!(bar, "\r{percent:>3}%  {} lines", summary.lines);
-        let _ = write!(std::io::stderr().lock(), "{bar}");
+        let _ = write!(std::io::stderr().lock(), "\r{percent:>3}%  {} lines", summary.lines);
     }
 
     fn clear(&self) {

@@ -9,11 +9,13 @@ use millwork_dock::budget::Budget;
 use millwork_dock::config::Config;
 use millwork_dock::dock::tool_call::{CallFinding, CallOutcome};
 use millwork_dock::dock::{self, Check, Dock, Evaluation, Finding, Source};
+use millwork_dock::fault::Fault;
+use millwork_dock::json::{Document, write_string};
 use millwork_dock::server::load_dock;
 
-use super::check::worse;
+use super::check::{Format, worse};
 use super::input::{Input, Trouble};
-use super::{Exit, put, render, tell};
+use super::{Exit, batch, put, render, tell};
 
 /// What `evaluate` takes.
 #[derive(Debug, Args)]
@@ -30,8 +32,11 @@ pub(crate) struct EvaluateArgs {
     dock: String,
     /// The candidate, as JSON: what stands after "candidate": in a request. A model's text is a JSON string. - is standard
     /// input
-    #[arg(long, value_name = "FILE")]
-    candidate: Input,
+    #[arg(long, value_name = "FILE", required_unless_present = "candidates", conflicts_with = "candidates")]
+    candidate: Option<Input>,
+    /// One candidate a line; what is not JSON is a model's text as it stands. Empty lines are skipped
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    candidates: Option<Input>,
     /// Say also what a receipt keeps, and what the check found
     #[arg(long)]
     explain: bool,
@@ -55,16 +60,23 @@ fn evaluate(args: &EvaluateArgs) -> Result<Exit, Trouble> {
         return Err(Trouble::Usage(format!("no dock at {}; the docks are: {}", args.dock, paths.join(", "))));
     };
     let dock = load_dock(dock_config).map_err(|trouble| Trouble::Usage(trouble.to_string()))?;
+    if let Some(candidates) = &args.candidates {
+        return batch::run(Format::Json, &LABELS, &candidates.read()?, |_, line| {
+            let candidate = candidate_of_line(line)?;
+            let evaluation =
+                dock.evaluate(candidate.root(), &mut Budget::of_steps(config.limits.check_steps));
+            Ok(self::line(&evaluation, answer(&evaluation)))
+        });
+    }
+    let Some(candidate) = &args.candidate else { return Err(Trouble::Usage("no candidate".to_owned())) };
     let hint = "a model's text is given as a JSON string, in quotes";
-    let candidate = args.candidate.read_json().map_err(|trouble| trouble.with_hint(hint))?;
+    let candidate = candidate.read_json().map_err(|trouble| trouble.with_hint(hint))?;
     let budget = &mut Budget::of_steps(config.limits.check_steps);
     let evaluation = match dock.evaluate(candidate.root(), budget) {
         Ok(evaluation) => evaluation,
         Err(fault) => return Ok(worse(put(format_args!("{{\"error\":\"{fault}\"}}")), Exit::Environment)),
     };
-    let mut answer = Vec::new();
-    evaluation.verdict.write(&mut answer);
-    let mut out = String::from_utf8_lossy(&answer).into_owned();
+    let mut out = answer_of(&evaluation);
     if args.explain {
         let explanation =
             explain(&dock, &evaluation).map_err(|error| Trouble::Environment(error.to_string()))?;
@@ -73,7 +85,58 @@ fn evaluate(args: &EvaluateArgs) -> Result<Exit, Trouble> {
     Ok(worse(put(out), exit_of(&evaluation)))
 }
 
-fn exit_of(evaluation: &Evaluation<'_>) -> Exit {
+/// What the lines of a batch are called by.
+pub(super) const LABELS: batch::Labels = ["correct", "repaired", "not correct", "refused", "failed"];
+
+/// The candidate on a line: JSON, or text as it stands.
+pub(super) fn candidate_of_line(line: &[u8]) -> Result<Document, Trouble> {
+    Document::parse(line.to_vec()).or_else(|_| {
+        let mut quoted = Vec::new();
+        write_string(line, &mut quoted);
+        Document::parse(quoted).map_err(|error| Trouble::Environment(error.to_string()))
+    })
+}
+
+/// A line's result, to be summed up.
+pub(super) fn line(evaluation: &Result<Evaluation<'_>, Fault>, text: String) -> batch::Line {
+    let exit = evaluation.as_ref().map_or(Exit::Environment, exit_of);
+    let metrics = evaluation.as_ref().map(Evaluation::named_metrics).unwrap_or_default();
+    let metric = |wanted: &str| {
+        let found = metrics.iter().find(|(name, _)| *name == wanted);
+        found.map_or(0, |(_, value)| usize::try_from(*value).unwrap_or(usize::MAX))
+    };
+    batch::Line { exit, text, repairs: metric("repairs"), defects: metric("defects") }
+}
+
+/// A result on one line for a person.
+pub(super) fn in_a_word(evaluation: &Result<Evaluation<'_>, Fault>) -> String {
+    match evaluation {
+        Err(fault) => format!("failed: {fault}"),
+        Ok(evaluation) if evaluation.verdict.is_correct() => "correct".to_owned(),
+        Ok(evaluation) => {
+            let dock::Verdict::Judged { anchors, .. } = &evaluation.verdict else {
+                return "the probe".to_owned();
+            };
+            let failed: Vec<&str> = anchors.all().filter(|(_, held)| !held).map(|(name, _)| name).collect();
+            format!("not correct: {}", failed.join(", "))
+        }
+    }
+}
+
+fn answer(evaluation: &Result<Evaluation<'_>, Fault>) -> String {
+    match evaluation {
+        Ok(evaluation) => answer_of(evaluation),
+        Err(fault) => format!("{{\"error\":\"{fault}\"}}"),
+    }
+}
+
+fn answer_of(evaluation: &Evaluation<'_>) -> String {
+    let mut answer = Vec::new();
+    evaluation.verdict.write(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+pub(super) fn exit_of(evaluation: &Evaluation<'_>) -> Exit {
     match &evaluation.finding {
         _ if evaluation.verdict.is_correct() => Exit::Fine,
         Finding::ArgumentsRefused(_) | Finding::CatalogueRefused(_) => Exit::Refused,
@@ -96,7 +159,7 @@ fn exit_of_call(call: &CallFinding<'_>) -> Exit {
     }
 }
 
-fn explain(
+pub(super) fn explain(
     dock: &Dock,
     evaluation: &Evaluation<'_>,
 ) -> Result<String, millwork_dock::argument::ReportTooLarge> {

@@ -1,6 +1,7 @@
 //! The command line: what there is to say, and what each command exits with.
 
 mod batch;
+mod calls;
 mod catalogue;
 mod check;
 mod config;

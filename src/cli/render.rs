@@ -19,14 +19,17 @@ const MAX_SHOWN: usize = 72;
 /// The report as one line of JSON.
 pub(super) fn json(result: &Result<Check<'_>, Stop>, stamp: &str) -> Result<String, ReportTooLarge> {
     match result {
-        Ok(check) => {
-            let mut report = Vec::new();
-            check.write_report(stamp, &mut report, MAX_REPORT_BYTES)?;
-            Ok(String::from_utf8_lossy(&report).into_owned() + "\n")
-        }
+        Ok(check) => Ok(report_json(check, stamp)? + "\n"),
         Err(Stop::Refused(refusal, _)) => Ok(refusal_json(refusal.code(), None, None)),
         Err(Stop::Exhausted(_)) => Ok("{\"error\":\"check_timeout\"}\n".to_owned()),
     }
+}
+
+/// The report of a check as JSON.
+pub(super) fn report_json(check: &Check<'_>, stamp: &str) -> Result<String, ReportTooLarge> {
+    let mut report = Vec::new();
+    check.write_report(stamp, &mut report, MAX_REPORT_BYTES)?;
+    Ok(String::from_utf8_lossy(&report).into_owned())
 }
 
 fn refusal_json(code: &str, keyword: Option<&str>, path: Option<&str>) -> String {

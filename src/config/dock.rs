@@ -212,13 +212,13 @@ fn read_check<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) 
         (Kind::Arguments, Some(schema)) => Source::Arguments { schema },
         (Kind::CheckRequest, None) => Source::CheckRequest,
         (Kind::Profile, _) => return Ok(Check::Profile),
-        (Kind::ToolCall, None) => match tools? {
-            Some(tools) => return Ok(Check::Argument(tools)),
-            None => {
-                let fix = "source = \"tool_call\" needs the file that holds the catalogue of tools";
-                return Err(missing(walk, section, "tools", fix));
+        (Kind::ToolCall, None) => {
+            if let Some(tools) = tools? {
+                return Ok(Check::Argument(tools));
             }
-        },
+            let fix = "source = \"tool_call\" needs the file that holds the catalogue of tools";
+            return Err(missing(walk, section, "tools", fix));
+        }
         (Kind::Arguments, None) => {
             let fix = "source = \"arguments\" needs the file that holds the tool's JSON Schema";
             return Err(missing(walk, section, KEY, fix));
@@ -252,14 +252,12 @@ fn read_tools<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) 
 fn read_form<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<Form>> {
     const KEY: &str = "format";
     let Some(At { line, value }) = walk.text(section, KEY)? else { return Ok(None) };
-    match Form::ALL.into_iter().find(|form| form.code() == value) {
-        Some(form) => Ok(Some(form)),
-        None => {
-            let forms = Form::ALL.map(|form| format!("\"{form}\"")).join(", ");
-            let what = format!("is \"{}\"; write one of {forms}, or leave it out to find out", shown(value));
-            Err(walk.report(Some(line), section.path(KEY), what))
-        }
+    if let Some(form) = Form::ALL.into_iter().find(|form| form.code() == value) {
+        return Ok(Some(form));
     }
+    let forms = Form::ALL.map(|form| format!("\"{form}\"")).join(", ");
+    let what = format!("is \"{}\"; write one of {forms}, or leave it out to find out", shown(value));
+    Err(walk.report(Some(line), section.path(KEY), what))
 }
 
 fn read_require<'a>(

@@ -130,15 +130,10 @@ impl<'d> Calls<'d> {
             is_message = true;
             blocks.items().for_each(|block| self.part(block));
         }
-        if is_message && self.has_unknown_call_member(part) {
+        if is_message && has_unknown_call_member(part) {
             self.unreadable = true;
         }
         is_message
-    }
-
-    fn has_unknown_call_member(&self, part: Value<'_>) -> bool {
-        const KNOWN: [&str; 3] = ["tool_calls", "function_call", "functionCall"];
-        CALL_MEMBERS.iter().any(|name| !KNOWN.contains(name) && present(part, name.as_bytes()).is_some())
     }
 
     /// `{name, arguments}`, the arguments optional as in MCP: then nothing may stand beside the name that could be
@@ -181,6 +176,12 @@ impl<'d> Calls<'d> {
 /// A member that is there and not null, as messages without calls have it.
 fn present<'d>(value: Value<'d>, name: &[u8]) -> Option<Value<'d>> {
     value.get(name).filter(|member| member.kind() != Kind::Null)
+}
+
+/// A message holds calls in yet another way, beside those that are read.
+fn has_unknown_call_member(message: Value<'_>) -> bool {
+    const KNOWN: [&str; 3] = ["tool_calls", "function_call", "functionCall"];
+    CALL_MEMBERS.iter().any(|name| !KNOWN.contains(name) && present(message, name.as_bytes()).is_some())
 }
 
 fn is(value: Option<Value<'_>>, text: &str) -> bool {

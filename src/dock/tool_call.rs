@@ -161,7 +161,7 @@ pub(super) fn check<'a>(
 ) -> Result<Outcome<'a>, Fault> {
     let met = Met::of(candidate.document());
     let Some(text) = candidate.as_text() else {
-        return check_calls(toolbox, candidate, |value| Submission::Arguments(value), met, budget);
+        return check_calls(toolbox, candidate, Submission::Arguments, met, budget);
     };
     let none = Outcome { findings: Vec::new(), unreadable: false, met };
     let text = text.decode();
@@ -242,8 +242,10 @@ impl<'a> Outcome<'a> {
         if !whole {
             return Score::ZERO;
         }
-        let sum = |of: fn(&Check<'_>) -> u64| self.checks().map(of).sum();
-        Score { held: sum(|check| check.nodes_held()), visited: sum(|check| check.nodes_visited()) }
+        Score {
+            held: self.checks().map(Check::nodes_held).sum(),
+            visited: self.checks().map(Check::nodes_visited).sum(),
+        }
     }
 
     /// The anchors: of each rule, whether every call keeps it.

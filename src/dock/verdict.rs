@@ -43,12 +43,12 @@ impl Evaluation<'_> {
             Finding::Calls(calls) => calls.iter().filter_map(CallFinding::check).collect(),
             _ => return Vec::new(),
         };
-        let sum = |of: fn(&argument::Check<'_>) -> u64| checks.iter().map(|check| of(check)).sum();
+        let checks = checks.iter();
         vec![
-            ("nodes_visited", sum(|check| check.nodes_visited())),
-            ("nodes_held", sum(|check| check.nodes_held())),
-            ("repairs", sum(|check| check.count_repairs() as u64)),
-            ("defects", sum(|check| check.count_defects() as u64)),
+            ("nodes_visited", checks.clone().map(|check| check.nodes_visited()).sum()),
+            ("nodes_held", checks.clone().map(|check| check.nodes_held()).sum()),
+            ("repairs", checks.clone().map(|check| check.count_repairs() as u64).sum()),
+            ("defects", checks.map(|check| check.count_defects() as u64).sum()),
         ]
     }
 }

@@ -144,3 +144,67 @@ fn evaluate_prints_the_answer_and_explains_it() {
     assert_eq!(unknown.status, 2);
     assert!(unknown.err.contains("the docks are: /check, /refunds"), "{}", unknown.err);
 }
+
+const TOOLS: &str = "deploy/schemas/tools.json";
+
+#[test]
+fn check_reads_calls_against_a_catalogue() {
+    let check = |candidate: &str, format: &str| {
+        let arguments =
+            ["check", "--source", "tool_call", "--tools", TOOLS, "--candidate", "-", "--format", format];
+        run(&arguments, candidate)
+    };
+    let call = |arguments: &str| format!(r#"{{"name":"create_refund","arguments":{arguments}}}"#);
+    for (candidate, status) in [
+        (call(GOOD), 0),
+        (call(REPAIRABLE), 3),
+        (call(BAD), 1),
+        (call("[]"), 4),
+        (r#"{"name":"create_refnd","arguments":{}}"#.to_owned(), 1),
+        ("\"no call\"".to_owned(), 1),
+        (r#"[{"name":"ping"},{"name":"ping"}]"#.to_owned(), 0),
+    ] {
+        let ran = check(&candidate, "json");
+        assert_eq!(ran.status, status, "{candidate}: {}{}", ran.out, ran.err);
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(report["answer"]["is_correct"], status == 0, "{candidate}");
+        assert_eq!(check(&candidate, "text").status, status, "{candidate}");
+    }
+    let ran = check(&format!("[{},{}]", call(REPAIRABLE), call(BAD)), "json");
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["calls"][0]["report"]["verdict"], "REPAIRED");
+    assert_eq!(report["calls"][1]["report"]["verdict"], "UNREPAIRABLE");
+    assert!(check(&call(BAD), "text").out.contains("create_refund\n"), "the call is named");
+
+    assert_eq!(run(&["check", "--source", "tool_call", "--candidate", "-"], "{}").status, 2, "no --tools");
+    assert_eq!(run(&["check", "--schema", SCHEMA, "--candidate", "-"], "{}").status, 2, "no --source");
+    assert_eq!(
+        run(&["check", "--source", "tool_call", "--tools", SCHEMA, "--candidate", "-"], "{}").status,
+        2
+    );
+}
+
+#[test]
+fn batches_of_calls_and_of_candidates_are_summed_up() {
+    let call = |arguments: &str| format!(r#"{{"name":"create_refund","arguments":{arguments}}}"#);
+    let lines = format!("{}\n\n{}\nno call\n{}\n", call(GOOD), call(REPAIRABLE), call(BAD));
+    let ran = run(&["check", "--source", "tool_call", "--tools", TOOLS, "--jsonl", "-"], &lines);
+    assert_eq!(ran.status, 1, "{}", ran.err);
+    for line in [
+        "     1  correct",
+        "     3  not correct: valid_as_submitted, without_r3_string_to_number, without_r9_enum_case_match",
+        "correct               1   25.0%",
+        "repaired              1   25.0%",
+        "not correct           2   50.0%",
+    ] {
+        assert!(ran.out.lines().any(|found| found == line), "{line:?} in\n{}", ran.out);
+    }
+    let arguments =
+        ["evaluate", "--config", "deploy/quickstart.toml", "--dock", "/refunds", "--candidates", "-"];
+    let ran = run(&arguments, &format!("{GOOD}\n{REPAIRABLE}\nplain text\n"));
+    let answers: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let correct: Vec<&Value> = answers.iter().map(|answer| &answer["is_correct"]).collect();
+    assert_eq!(correct, [&json!(true), &json!(false), &json!(false)]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.err.contains("correct               1"), "{}", ran.err);
+}
