@@ -10,7 +10,7 @@ use crate::support::{KEY, directory};
 const NEXT_KEY: &str = "test-key-of-tomorrow-9876543210";
 const OLD_KEY: &str = "test-key-of-yesterday-1357924680";
 
-/// The quickstart's docks, and one with two keys.
+/// The quickstart's docks, one with two keys, and one of the other check.
 const DOCKS: &str = r#"
 [[dock]]
 path = "/refunds"
@@ -25,6 +25,16 @@ keys_file = "two-keys"
 check = "tool-argument/v1"
 source = "arguments"
 schema = "refund.json"
+[[dock]]
+path = "/calls"
+access = "public"
+check = "tool-argument/v1"
+source = "tool_call"
+tools = "tools.json"
+[[dock]]
+path = "/catalogues"
+access = "public"
+check = "token-efficiency/v1"
 "#;
 
 /// One run of the kit: its exit status, and its report.
@@ -65,6 +75,7 @@ fn this_dock_passes_every_case_of_the_kit_in_every_mode() {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
     write("two-keys", &format!("{KEY},{NEXT_KEY}"));
     write("refund.json", include_str!("../../deploy/schemas/refund.json"));
+    write("tools.json", include_str!("../../deploy/schemas/tools.json"));
     let (served, _) = serve(folder.path(), &[]);
     let runs = [
         ("/refunds", "public", "refunds.json", "http/1.1"),
@@ -72,6 +83,8 @@ fn this_dock_passes_every_case_of_the_kit_in_every_mode() {
         ("/managed-refunds", "authenticated", "refunds.json", "http/1.1"),
         ("/managed-refunds", "authenticated", "refunds.json", "h2"),
         ("/check", "public", "check.json", "http/1.1"),
+        ("/calls", "public", "calls.json", "h2"),
+        ("/catalogues", "public", "catalogue.json", "http/1.1"),
     ];
     // At once: each waits five seconds for the dock to end a body that stalls.
     std::thread::scope(|scope| {

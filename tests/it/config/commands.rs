@@ -21,12 +21,14 @@ fn config_check_sums_a_good_configuration_up() {
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     let first = ran.out.lines().next().unwrap();
     assert!(
-        first.ends_with("is fine: 2 docks at 127.0.0.1:8443, health and metrics at 127.0.0.1:9443"),
+        first.ends_with("is fine: 3 docks at 127.0.0.1:8443, health and metrics at 127.0.0.1:9443"),
         "{first}"
     );
     for part in [
         "\n/check\n  access   public: anyone may call\n  check    tool-argument/v1 of check requests\n",
         "\n/refunds\n",
+        "\n/calls\n",
+        "\n  tools\n    create_refund: covered\n",
         "schemas/refund.json\n",
         "  require  valid_as_submitted (the default)\n",
         "  rate     200 a second, 400 at once, per client\n",
