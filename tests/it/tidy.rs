@@ -29,6 +29,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("contract", &[]),
     ("json", &["budget"]),
     ("argument", &["json", "budget"]),
+    // Of the argument check, its patterns.
+    ("json_schema", &["argument", "json", "budget"]),
     ("profile", &["json", "budget"]),
     ("dock", &["argument", "profile", "json", "budget", "fault"]),
     ("config", &["dock", "budget", "fault"]),
@@ -45,7 +47,7 @@ const MODULES: &[(&str, &[&str])] = &[
 ];
 
 /// Modules without async, clock, environment, files, network, threads or output.
-const PURE: &[&str] = &["budget", "fault", "contract", "json", "argument", "profile", "dock"];
+const PURE: &[&str] = &["budget", "fault", "contract", "json", "argument", "json_schema", "profile", "dock"];
 const IMPURE_CRATES: &[&str] = &[
     "tokio",
     "hyper",
