@@ -59,6 +59,11 @@ impl<'a> Budget<'a> {
         self.left
     }
 
+    /// The caller's word whether the deadline has passed, for an engine that keeps its own count.
+    pub(crate) fn expired(&self) -> &'a dyn Fn() -> bool {
+        self.expired
+    }
+
     #[cold]
     fn poll(&mut self) -> Result<(), Exhausted> {
         self.until_poll = POLL_EVERY;

@@ -1,6 +1,6 @@
 //! The Millwork verifier dock: an HTTPS endpoint that answers whether a model's or agent's output is good.
 //!
-//! Dependencies point one way: `main → cli → server → dock → {argument, profile} → json`; [`budget`] and [`fault`]
+//! Dependencies point one way: `main → cli → server → dock → {argument, json_schema, profile} → json`; [`budget`] and [`fault`]
 //! are leaves. Everything but [`server`] and [`config`] is pure: no async, clock, environment, file, log or HTTP.
 
 pub mod argument;
@@ -13,6 +13,7 @@ pub mod dock;
 pub mod explain;
 pub mod fault;
 pub mod json;
+pub mod json_schema;
 pub mod profile;
 #[cfg(feature = "server")]
 pub mod server;

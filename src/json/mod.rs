@@ -20,6 +20,6 @@ pub(crate) use parse::name_hash;
 pub use parse::{ParseError, ParseErrorKind};
 pub use path::{write_item_step, write_name_step};
 pub use text::Text;
-pub(crate) use text::{contains, is_white_space, to_lowercase, trim};
+pub(crate) use text::{code_points, contains, is_white_space, to_lowercase, trim};
 pub(crate) use write::{compact_len_over, write_text};
 pub use write::{write_ecma, write_string, write_value};

@@ -33,6 +33,7 @@ mod generate;
 mod hostile;
 mod hostile_drain;
 mod json_node;
+mod json_schema;
 mod json_suite;
 mod kit;
 mod limits;

@@ -29,6 +29,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("contract", &[]),
     ("json", &["budget"]),
     ("argument", &["json", "budget"]),
+    // Of the argument check, its patterns.
+    ("json_schema", &["argument", "json", "budget"]),
     ("profile", &["json", "budget"]),
     ("tools", &["json"]),
     ("dock", &["argument", "profile", "tools", "json", "budget", "fault"]),
@@ -46,7 +48,8 @@ const MODULES: &[(&str, &[&str])] = &[
 ];
 
 /// Modules without async, clock, environment, files, network, threads or output.
-const PURE: &[&str] = &["budget", "fault", "contract", "json", "argument", "profile", "tools", "dock"];
+const PURE: &[&str] =
+    &["budget", "fault", "contract", "json", "argument", "json_schema", "profile", "tools", "dock"];
 const IMPURE_CRATES: &[&str] = &[
     "tokio",
     "hyper",
