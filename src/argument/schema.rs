@@ -151,6 +151,15 @@ impl SchemaRefusal {
     }
 }
 
+impl SchemaRefusal {
+    /// The code, the keyword and its place in the document with this root, for the operator.
+    #[must_use]
+    pub fn told(&self, root: Value<'_>) -> String {
+        let keyword = self.keyword.map_or(String::new(), |keyword| format!(" (keyword {keyword})"));
+        format!("{self}{keyword} at #{}", self.schema_path(root))
+    }
+}
+
 impl Schema<'static> {
     /// Compiles a schema that the result shall own, such as a dock's pinned one.
     ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use millwork_dock::argument::ReportTooLarge;
 use millwork_dock::budget::{Budget, DEFAULT_STEPS};
 use millwork_dock::dock::tool_call::CallOutcome;
-use millwork_dock::dock::{AnchorMode, Check, Dock, Evaluation, Finding, Source, Toolbox};
+use millwork_dock::dock::{AnchorMode, Check, Dock, Engines, Evaluation, Finding, Source, Toolbox};
 use millwork_dock::json::write_string;
 
 use super::check::{Format, worse};
@@ -14,16 +14,22 @@ use super::input::{Input, Trouble};
 use super::{Exit, batch, evaluate, put, render};
 
 /// A dock over the tools of a catalogue.
-fn dock(tools: &Input) -> Result<Dock, Trouble> {
-    let toolbox = Toolbox::read(Arc::new(tools.read_json()?), None)
+fn dock(tools: &Input, or_json_schema: bool) -> Result<Dock, Trouble> {
+    let engines = if or_json_schema { Engines::CriteriaOrJsonSchema } else { Engines::Criteria };
+    let toolbox = Toolbox::read(&Arc::new(tools.read_json()?), None, engines)
         .map_err(|error| Trouble::Usage(format!("{tools} {error}")))?;
     Dock::new(Check::Argument(Source::ToolCall(toolbox)), AnchorMode::Codes, None)
         .map_err(|error| Trouble::Usage(error.to_string()))
 }
 
 /// Checks one candidate.
-pub(super) fn one(tools: &Input, candidate: &Input, format: Format) -> Result<Exit, Trouble> {
-    let dock = dock(tools)?;
+pub(super) fn one(
+    tools: &Input,
+    or_json_schema: bool,
+    candidate: &Input,
+    format: Format,
+) -> Result<Exit, Trouble> {
+    let dock = dock(tools, or_json_schema)?;
     let candidate = candidate.read_json()?;
     let evaluation = match dock.evaluate(candidate.root(), &mut Budget::of_steps(DEFAULT_STEPS)) {
         Ok(evaluation) => evaluation,
@@ -41,8 +47,13 @@ fn too_large(error: ReportTooLarge) -> Trouble {
 }
 
 /// Checks a candidate a line; a line that is no JSON is a model's text.
-pub(super) fn batch(tools: &Input, candidates: &Input, format: Format) -> Result<Exit, Trouble> {
-    let dock = dock(tools)?;
+pub(super) fn batch(
+    tools: &Input,
+    or_json_schema: bool,
+    candidates: &Input,
+    format: Format,
+) -> Result<Exit, Trouble> {
+    let dock = dock(tools, or_json_schema)?;
     batch::run(format, &evaluate::LABELS, &candidates.read()?, |number, line| {
         let candidate = evaluate::candidate_of_line(line)?;
         let evaluation = dock.evaluate(candidate.root(), &mut Budget::of_steps(DEFAULT_STEPS));
@@ -68,6 +79,11 @@ fn json(evaluation: &Evaluation<'_>) -> Result<String, ReportTooLarge> {
         let outcome = match &call.outcome {
             CallOutcome::NotDeclared => "\"not_declared\":true".to_owned(),
             CallOutcome::Refused(refusal) => format!("\"refusal\":\"{}\"", refusal.code()),
+            CallOutcome::NotValidated(refusal) => format!("\"refusal\":\"{}\"", refusal.code()),
+            CallOutcome::Validated(outcome) => {
+                let failed: Vec<String> = outcome.failed.names().map(|name| format!("\"{name}\"")).collect();
+                format!("\"valid\":{},\"failed\":[{}]", failed.is_empty(), failed.join(","))
+            }
             CallOutcome::Checked(check) => format!("\"report\":{}", render::report_json(check, "")?),
         };
         // Writing to a string never fails.

@@ -38,6 +38,9 @@ pub(crate) struct CheckArgs {
     /// The catalogue of tools, of MCP, `OpenAI`, Anthropic or Gemini
     #[arg(long, value_name = "FILE", required_if_eq("source", "tool_call"))]
     tools: Option<Input>,
+    /// What grades tools whose schemas the criteria refuse
+    #[arg(long, value_enum, default_value_t = Uncovered::Refuse, requires = "tools")]
+    uncovered: Uncovered,
     #[command(flatten)]
     submission: SubmissionArgs,
     /// How to write the result
@@ -53,6 +56,15 @@ enum SourceName {
     /// Calls of the tools in --tools
     #[value(name = "tool_call")]
     ToolCall,
+}
+
+/// `--uncovered`, as in a configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Uncovered {
+    /// Nothing: a call of such a tool fails
+    Refuse,
+    /// JSON Schema in full, without repairs
+    JsonSchema,
 }
 
 #[derive(Debug, Args)]
@@ -92,9 +104,10 @@ fn check(args: &CheckArgs) -> Result<Exit, Trouble> {
         return Err(Trouble::Usage("only one of the files can be standard input".to_owned()));
     }
     if let (SourceName::ToolCall, Some(tools)) = (args.source, &args.tools) {
+        let or_json_schema = args.uncovered == Uncovered::JsonSchema;
         return match (candidate, jsonl) {
-            (Some(candidate), _) => calls::one(tools, candidate, args.format),
-            (None, Some(jsonl)) => calls::batch(tools, jsonl, args.format),
+            (Some(candidate), _) => calls::one(tools, or_json_schema, candidate, args.format),
+            (None, Some(jsonl)) => calls::batch(tools, or_json_schema, jsonl, args.format),
             (None, None) => Err(Trouble::Usage("--source tool_call takes --candidate or --jsonl".to_owned())),
         };
     }

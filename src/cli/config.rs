@@ -3,10 +3,10 @@
 use super::{Exit, put, tell};
 use clap::Subcommand;
 use millwork_dock::config::{
-    Access, AnchorMode, Check, Config, DockConfig, KeySource, Mistake, Mistakes, Source, Tls,
+    Access, AnchorMode, Check, Config, DockConfig, KeySource, Mistake, Mistakes, SchemaSource, Source, Tls,
 };
 use millwork_dock::dock::tool_call::Grader;
-use millwork_dock::server::{load_dock, ungradable};
+use millwork_dock::server::load_dock;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ fn load_with_schemas(file: &Path) -> Result<Config, Mistakes> {
 
 /// The key that names what is pinned.
 fn pinned(dock: &DockConfig) -> &'static str {
-    if matches!(dock.check, Check::Argument(Source::ToolCall { .. })) { "tools" } else { "schema" }
+    if dock.check.tools().is_some() { "tools" } else { "schema" }
 }
 
 fn schema_mistake(n: usize, dock: &DockConfig) -> Option<Mistake> {
@@ -82,8 +82,15 @@ fn summary(file: &Path, config: &Config) -> String {
             Check::Argument(Source::Arguments { schema }) => {
                 format!("tool-argument/v1 of arguments against {}", schema.display())
             }
-            Check::Argument(Source::ToolCall { tools, .. }) => {
-                format!("tool-argument/v1 of calls of the tools in {}", tools.display())
+            Check::Argument(Source::ToolCall { tools, or_json_schema }) => {
+                let other = if *or_json_schema { ", JSON Schema where it refuses their schemas" } else { "" };
+                format!("tool-argument/v1 of calls of the tools in {}{other}", tools.file.display())
+            }
+            Check::JsonSchema(SchemaSource::Arguments { schema }) => {
+                format!("json-schema of values against {}", schema.display())
+            }
+            Check::JsonSchema(SchemaSource::ToolCall(tools)) => {
+                format!("json-schema of calls of the tools in {}", tools.file.display())
             }
             Check::Argument(Source::CheckRequest) => "tool-argument/v1 of check requests".to_owned(),
             Check::Profile => "token-efficiency/v1 of tool catalogues".to_owned(),
@@ -109,20 +116,18 @@ fn summary(file: &Path, config: &Config) -> String {
 
 /// Of each tool whether its calls can be graded, and if not, why.
 fn hygiene(dock: &DockConfig) -> String {
+    // Its mistakes have been told already.
     let Ok(loaded) = load_dock(dock) else { return String::new() };
-    let millwork_dock::dock::Check::Argument(millwork_dock::dock::Source::ToolCall(toolbox)) = loaded.check()
-    else {
-        return String::new();
-    };
+    let Some(toolbox) = loaded.check().toolbox() else { return String::new() };
     let mut out = "  tools\n".to_owned();
-    let refused = ungradable(toolbox);
     for (name, grader) in toolbox.tools() {
-        if matches!(grader, Grader::Criteria(_)) {
-            let _ = writeln!(out, "    {}: covered", String::from_utf8_lossy(name).escape_debug());
-        }
-    }
-    for refused in refused {
-        let _ = writeln!(out, "    refused, its calls are answered 500: {}", refused.escape_debug());
+        let name = String::from_utf8_lossy(name);
+        let graded = match grader {
+            Grader::Criteria(_) => "covered, graded by tool-argument/v1".to_owned(),
+            Grader::JsonSchema(_) => "graded by json-schema".to_owned(),
+            Grader::Nothing(why) => format!("refused, calls are answered 500: {}", why.escape_debug()),
+        };
+        let _ = writeln!(out, "    {}: {graded}", name.escape_debug());
     }
     out
 }
@@ -137,6 +142,7 @@ pub(super) fn require(dock: &DockConfig) -> String {
     let names = match (names.as_slice(), &dock.check) {
         ([], Check::Argument(_)) => "nothing more: repairs are accepted".to_owned(),
         ([], Check::Profile) => "nothing more than a catalogue in contract".to_owned(),
+        ([], Check::JsonSchema(_)) => "nothing more than a valid value".to_owned(),
         (names, _) => names.join(", "),
     };
     if dock.require.is_none() { names + " (the default)" } else { names }

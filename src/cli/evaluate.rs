@@ -11,6 +11,7 @@ use millwork_dock::dock::tool_call::{CallFinding, CallOutcome};
 use millwork_dock::dock::{self, Check, Dock, Evaluation, Finding, Source};
 use millwork_dock::fault::Fault;
 use millwork_dock::json::{Document, write_string};
+use millwork_dock::json_schema::Outcome;
 use millwork_dock::server::load_dock;
 
 use super::check::{Format, worse};
@@ -139,24 +140,33 @@ fn answer_of(evaluation: &Evaluation<'_>) -> String {
 pub(super) fn exit_of(evaluation: &Evaluation<'_>) -> Exit {
     match &evaluation.finding {
         _ if evaluation.verdict.is_correct() => Exit::Fine,
-        Finding::ArgumentsRefused(_) | Finding::CatalogueRefused(_) => Exit::Refused,
+        Finding::ArgumentsRefused(_) | Finding::CatalogueRefused(_) | Finding::InstanceRefused(_) => {
+            Exit::Refused
+        }
         Finding::Calls(calls) => match calls.iter().map(exit_of_call).reduce(worse) {
             // Every call is fine, but the dock requires more.
             None | Some(Exit::Fine) => Exit::Negative,
             Some(worst) => worst,
         },
         Finding::Arguments(check) if check.verdict() == Verdict::Repaired => Exit::Repaired,
-        Finding::Arguments(_) | Finding::Profile(_) | Finding::Probe => Exit::Negative,
+        Finding::Arguments(_) | Finding::Profile(_) | Finding::Instance(_) | Finding::Probe => Exit::Negative,
     }
 }
 
 fn exit_of_call(call: &CallFinding<'_>) -> Exit {
     match &call.outcome {
-        CallOutcome::Refused(_) => Exit::Refused,
+        CallOutcome::Refused(_) | CallOutcome::NotValidated(_) => Exit::Refused,
+        CallOutcome::Validated(outcome) if outcome.failed.is_empty() => Exit::Fine,
         CallOutcome::Checked(check) if check.verdict() == Verdict::Repaired => Exit::Repaired,
         CallOutcome::Checked(check) if check.verdict() == Verdict::Valid => Exit::Fine,
-        CallOutcome::Checked(_) | CallOutcome::NotDeclared => Exit::Negative,
+        CallOutcome::Checked(_) | CallOutcome::Validated(_) | CallOutcome::NotDeclared => Exit::Negative,
     }
+}
+
+/// What JSON Schema said.
+fn in_words(outcome: &Outcome) -> String {
+    let failed: Vec<&str> = outcome.failed.names().collect();
+    if failed.is_empty() { "valid".to_owned() } else { format!("not valid, for {}", failed.join(", ")) }
 }
 
 pub(super) fn explain(
@@ -176,6 +186,9 @@ pub(super) fn explain(
         }
         (_, Finding::ArgumentsRefused(refusal)) => {
             let _ = writeln!(out, "the candidate cannot be assessed: {}", refusal.code());
+        }
+        (_, Finding::InstanceRefused(refusal)) => {
+            let _ = writeln!(out, "the candidate cannot be validated: {}", refusal.code());
         }
         (_, Finding::CatalogueRefused(refusal)) => {
             let rule = refusal.rule().map_or(String::new(), |rule| format!(" ({rule})"));
@@ -214,6 +227,8 @@ pub(super) fn explain(
                         writeln!(out, "\n{tool}: no tool of the catalogue has this name")
                     }
                     CallOutcome::Refused(refusal) => writeln!(out, "\n{tool}: {}", refusal.code()),
+                    CallOutcome::NotValidated(refusal) => writeln!(out, "\n{tool}: {}", refusal.code()),
+                    CallOutcome::Validated(outcome) => writeln!(out, "\n{tool}: {}", in_words(outcome)),
                     CallOutcome::Checked(check) => {
                         write!(out, "\n{tool}\n{}", render::report(check, None, "")?)
                     }
@@ -223,7 +238,13 @@ pub(super) fn explain(
         Finding::Profile(profile) => {
             let _ = write!(out, "\nreport\n{}", super::profile::text(profile, ""));
         }
-        Finding::Probe | Finding::ArgumentsRefused(_) | Finding::CatalogueRefused(_) => {}
+        Finding::Instance(outcome) => {
+            let _ = writeln!(out, "\njson-schema\n  {}", in_words(outcome));
+        }
+        Finding::Probe
+        | Finding::ArgumentsRefused(_)
+        | Finding::InstanceRefused(_)
+        | Finding::CatalogueRefused(_) => {}
     }
     Ok(out)
 }

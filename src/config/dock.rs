@@ -2,12 +2,11 @@
 
 use super::keys::{RATE_LIMIT, RATES};
 use super::read::{At, Read, Reported, Section, Walk, nearest, shown};
-use super::{Access, AnchorMode, Check, DockConfig, KeySource, RateLimit, Source};
-use crate::dock::{argument, profile, tool_call};
+use super::{Access, AnchorMode, Check, DockConfig, KeySource, RateLimit, SchemaSource, Source, Tools};
+use crate::dock::{argument, json_schema, profile, tool_call};
 use crate::tools::Form;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 /// The longest URL path of a dock, in bytes.
 const MAX_PATH: usize = 512;
@@ -143,110 +142,169 @@ fn read_env_name<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<
 }
 
 /// A check and its source, before the files that go with them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    Argument(SourceKind),
+    JsonSchema(SourceKind),
+    Profile,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SourceKind {
     Arguments,
     ToolCall,
     CheckRequest,
-    Profile,
+}
+
+impl Kind {
+    fn source(self) -> Option<SourceKind> {
+        match self {
+            Kind::Argument(source) | Kind::JsonSchema(source) => Some(source),
+            Kind::Profile => None,
+        }
+    }
 }
 
 fn read_kind<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
     const CHECK: &str = "check";
-    const SOURCE: &str = "source";
-    const CHECKS: &str = "write check = \"tool-argument/v1\" (a call's arguments) or \
-                          check = \"token-efficiency/v1\" (a tool catalogue)";
-    const SOURCES: &str = "write source = \"arguments\" (the candidate is a call's arguments, judged against schema), \
-                           source = \"tool_call\" (it holds calls of the tools in tools) or \
-                           source = \"check_request\" (it brings its schema)";
-    let check = match walk.text(section, CHECK) {
-        Ok(Some(At { value: "tool-argument/v1", .. })) => Ok(()),
+    const CHECKS: &str = "write check = \"tool-argument/v1\" (a call's arguments, with repairs), check = \"json-schema\" \
+                          (any value, JSON Schema in full) or check = \"token-efficiency/v1\" (a tool catalogue)";
+    let check: Read<fn(SourceKind) -> Kind> = match walk.text(section, CHECK) {
+        Ok(Some(At { value: "tool-argument/v1", .. })) => Ok(Kind::Argument),
+        Ok(Some(At { value: "json-schema", .. })) => Ok(Kind::JsonSchema),
         Ok(Some(At { value: "token-efficiency/v1", .. })) => return read_profile(walk, section),
         Ok(Some(At { line, value })) => {
-            let what = match value {
-                "json-schema" => format!("is \"{value}\", {LATER}; {CHECKS}"),
-                other => format!("is \"{}\", which is no check; {CHECKS}", shown(other)),
-            };
+            let what = format!("is \"{}\", which is no check; {CHECKS}", shown(value));
             Err(walk.report(Some(line), section.path(CHECK), what))
         }
         Ok(None) => Err(missing(walk, section, CHECK, CHECKS)),
         Err(reported) => Err(reported),
     };
-    let source = match walk.text(section, SOURCE)? {
-        Some(At { value: "arguments", .. }) => Ok(Kind::Arguments),
-        Some(At { value: "check_request", .. }) => Ok(Kind::CheckRequest),
-        Some(At { value: "tool_call", .. }) => Ok(Kind::ToolCall),
+    // Beside a check that is not offered, one mistake is enough to go on with: it may need no source.
+    let excused = check.as_ref().err().copied().filter(|_| section.has(CHECK));
+    let source = read_source(walk, section, excused);
+    let kind = check?(source?);
+    keep_apart(walk, section, kind)
+}
+
+/// A missing source goes with what is `excused`, if something is.
+fn read_source<'a>(
+    walk: &mut Walk<'a>,
+    section: &Section<'a>,
+    excused: Option<Reported>,
+) -> Read<SourceKind> {
+    const SOURCE: &str = "source";
+    const SOURCES: &str = "write source = \"arguments\" (the candidate is what schema describes), \
+                           source = \"tool_call\" (it holds calls of the tools in tools) or, for tool-argument/v1, \
+                           source = \"check_request\" (it brings its schema)";
+    match walk.text(section, SOURCE)? {
+        Some(At { value: "arguments", .. }) => Ok(SourceKind::Arguments),
+        Some(At { value: "tool_call", .. }) => Ok(SourceKind::ToolCall),
+        Some(At { value: "check_request", .. }) => Ok(SourceKind::CheckRequest),
         Some(At { line, value }) => {
             let what = format!("is \"{}\", which is no source; {SOURCES}", shown(value));
             Err(walk.report(Some(line), section.path(SOURCE), what))
         }
-        // Beside a check that is not offered, one mistake is enough to go on with: it may need no source.
-        None => match check {
-            Err(reported) if section.has(CHECK) => Err(reported),
-            _ => Err(missing(walk, section, SOURCE, SOURCES)),
-        },
+        None => Err(excused.unwrap_or_else(|| missing(walk, section, SOURCE, SOURCES))),
+    }
+}
+
+/// What a kind of dock has no use for is a mistake, told key by key.
+fn keep_apart<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Kind) -> Read<Kind> {
+    let mut read = Ok(kind);
+    let mut refuse = |key: &str, wrong: bool, what: &str| {
+        if wrong && section.has(key) {
+            read = Err(walk.report(section.line_of(walk, key), section.path(key), what.to_owned()));
+        }
     };
-    check.and(source)
+    let source = kind.source();
+    if matches!(kind, Kind::JsonSchema(SourceKind::CheckRequest)) {
+        let what = "is \"check_request\", which goes with check = \"tool-argument/v1\"; write source = \"arguments\" or \
+                    source = \"tool_call\"";
+        refuse("source", true, what);
+    }
+    let schema = "goes with source = \"arguments\"; a check_request brings its own schema, and a tool_call has its \
+                  tool's, so remove it";
+    refuse("schema", source != Some(SourceKind::Arguments), schema);
+    for key in ["tools", "format", "strict"] {
+        refuse(key, source != Some(SourceKind::ToolCall), "goes with source = \"tool_call\"; remove it");
+    }
+    let uncovered = "goes with check = \"tool-argument/v1\" and source = \"tool_call\"; remove it";
+    refuse("uncovered", kind != Kind::Argument(SourceKind::ToolCall), uncovered);
+    read
 }
 
 /// A catalogue is the whole candidate, and nothing is pinned.
 fn read_profile<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Kind> {
+    const OTHERS: [&str; 7] = ["source", "schema", "tools", "format", "uncovered", "strict", "anchors"];
     let mut read = Ok(Kind::Profile);
-    for key in ["source", "schema", "tools", "format", "strict", "anchors"]
-        .into_iter()
-        .filter(|key| section.has(key))
-    {
-        let what = "goes with check = \"tool-argument/v1\"; the candidate of token-efficiency/v1 is the catalogue, so remove it";
+    for key in OTHERS.into_iter().filter(|key| section.has(key)) {
+        let what =
+            "goes with another check; the candidate of token-efficiency/v1 is the catalogue, so remove it";
         read = Err(walk.report(section.line_of(walk, key), section.path(key), what));
     }
     read
 }
 
-const LATER: &str = "which this version of the dock does not offer (a later release brings it)";
-
 fn read_check<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) -> Read<Check> {
-    const KEY: &str = "schema";
-    let schema: Option<PathBuf> = walk.file(section, KEY)?;
-    let tools = read_tools(walk, section, kind);
-    let source = match (kind?, schema) {
-        (Kind::Arguments, Some(schema)) => Source::Arguments { schema },
-        (Kind::CheckRequest, None) => Source::CheckRequest,
-        (Kind::Profile, _) => return Ok(Check::Profile),
-        (Kind::ToolCall, None) => {
-            if let Some(tools) = tools? {
-                return Ok(Check::Argument(tools));
-            }
-            let fix = "source = \"tool_call\" needs the file that holds the catalogue of tools";
-            return Err(missing(walk, section, "tools", fix));
+    let schema = walk.file(section, "schema");
+    let tools = read_tools(walk, section);
+    let or_json_schema = read_uncovered(walk, section);
+    let kind = kind?;
+    let mut pinned = |key: &str, fix: &str| Err(missing(walk, section, key, fix));
+    let schema = match (kind.source(), schema?) {
+        (Some(SourceKind::Arguments), None) => {
+            return pinned("schema", "source = \"arguments\" needs the file that holds the JSON Schema");
         }
-        (Kind::Arguments, None) => {
-            let fix = "source = \"arguments\" needs the file that holds the tool's JSON Schema";
-            return Err(missing(walk, section, KEY, fix));
-        }
-        (Kind::CheckRequest | Kind::ToolCall, Some(_)) => {
-            let what = "goes with source = \"arguments\"; a check_request brings its own schema, and a tool_call \
-                        has its tool's, so remove it";
-            return Err(walk.report(section.line_of(walk, KEY), section.path(KEY), what));
-        }
+        (_, schema) => schema.unwrap_or_default(),
     };
-    tools?;
-    Ok(Check::Argument(source))
+    let tools = match (kind.source(), tools?) {
+        (Some(SourceKind::ToolCall), None) => {
+            return pinned(
+                "tools",
+                "source = \"tool_call\" needs the file that holds the catalogue of tools",
+            );
+        }
+        (_, tools) => tools,
+    };
+    let or_json_schema = or_json_schema?;
+    Ok(match (kind, tools) {
+        (Kind::Argument(SourceKind::ToolCall), Some(tools)) => {
+            Check::Argument(Source::ToolCall { tools, or_json_schema })
+        }
+        (Kind::JsonSchema(SourceKind::ToolCall), Some(tools)) => {
+            Check::JsonSchema(SchemaSource::ToolCall(tools))
+        }
+        (Kind::Argument(SourceKind::Arguments), _) => Check::Argument(Source::Arguments { schema }),
+        (Kind::JsonSchema(_), _) => Check::JsonSchema(SchemaSource::Arguments { schema }),
+        (Kind::Argument(_), _) => Check::Argument(Source::CheckRequest),
+        (Kind::Profile, _) => Check::Profile,
+    })
 }
 
-/// What goes with source `tool_call`, and with no other; none if `tools` is not there.
-fn read_tools<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>) -> Read<Option<Source>> {
-    let tools = walk.file(section, "tools")?;
-    let form = read_form(walk, section)?;
+/// The catalogue; none if `tools` is not there.
+fn read_tools<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<Tools>> {
+    let file = walk.file(section, "tools");
+    let form = read_form(walk, section);
     let strict = walk.boolean(section, "strict")?.unwrap_or(false);
-    if matches!(kind, Ok(Kind::Arguments | Kind::CheckRequest)) {
-        let mut read = Ok(None);
-        for key in ["tools", "format", "strict"].into_iter().filter(|key| section.has(key)) {
-            let what = "goes with source = \"tool_call\"; remove it";
-            read = Err(walk.report(section.line_of(walk, key), section.path(key), what));
+    let (file, form) = (file?, form?);
+    Ok(file.map(|file| Tools { file, form, strict }))
+}
+
+fn read_uncovered<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<bool> {
+    const KEY: &str = "uncovered";
+    match walk.text(section, KEY)? {
+        None | Some(At { value: "refuse", .. }) => Ok(false),
+        Some(At { value: "json-schema", .. }) => Ok(true),
+        Some(At { line, value }) => {
+            let what = format!(
+                "is \"{}\"; write \"refuse\" (calls of tools whose schemas the criteria refuse are answered 500) or \
+                 \"json-schema\" (JSON Schema grades them)",
+                shown(value)
+            );
+            Err(walk.report(Some(line), section.path(KEY), what))
         }
-        return read;
     }
-    Ok(tools.map(|tools| Source::ToolCall { tools, form, strict }))
 }
 
 fn read_form<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<Form>> {
@@ -268,8 +326,10 @@ fn read_require<'a>(
     const KEY: &str = "require";
     let Some(names) = walk.texts(section, KEY)? else { return Ok(None) };
     let known = match kind? {
-        Kind::Arguments | Kind::CheckRequest => argument::ANCHORS.names,
-        Kind::ToolCall => tool_call::ANCHORS.names,
+        Kind::Argument(SourceKind::ToolCall) => tool_call::ANCHORS.names,
+        Kind::Argument(_) => argument::ANCHORS.names,
+        Kind::JsonSchema(SourceKind::ToolCall) => json_schema::CALL_ANCHORS.names,
+        Kind::JsonSchema(_) => json_schema::ANCHORS.names,
         Kind::Profile => profile::ANCHORS.names,
     };
     let mut list_known = true;
@@ -301,9 +361,9 @@ fn read_anchors<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>
     let Some(At { line, value }) = walk.text(section, KEY)? else { return Ok(AnchorMode::Codes) };
     match (value, kind) {
         ("codes", _) => Ok(AnchorMode::Codes),
-        ("per_defect", Ok(Kind::CheckRequest)) => {
-            let what = "is \"per_defect\", whose paths name what a pinned schema declares, and a check_request has \
-                        none pinned; write anchors = \"codes\"";
+        ("per_defect", Ok(Kind::Argument(SourceKind::CheckRequest) | Kind::JsonSchema(_))) => {
+            let what = "is \"per_defect\", whose paths name what a schema pinned for tool-argument/v1 declares, and \
+                        there is none pinned; write anchors = \"codes\"";
             Err(walk.report(Some(line), section.path(KEY), what))
         }
         ("per_defect", _) => Ok(AnchorMode::PerDefect),

@@ -57,12 +57,13 @@ pub const DOCK: Table = Table {
         "schema",
         "tools",
         "format",
+        "uncovered",
         "strict",
         "require",
         "anchors",
         "rate_limit",
     ],
-    later: &["uncovered"],
+    later: &[],
 };
 
 /// `rate_limit` of a dock.

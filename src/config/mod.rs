@@ -19,7 +19,7 @@ pub use crate::tools::Form;
 use crate::dock::anchors::Table;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How every dock key made by `key access new` begins, so that people and secret scanners know one.
@@ -125,17 +125,41 @@ pub enum KeySource {
 pub enum Check {
     /// `tool-argument/v1`.
     Argument(Source),
+    /// `json-schema`.
+    JsonSchema(SchemaSource),
     /// `token-efficiency/v1`: the candidate is a tool catalogue.
     Profile,
 }
 
 impl Check {
+    /// The catalogue of tools, if there is one.
+    #[must_use]
+    pub fn tools(&self) -> Option<&Tools> {
+        match self {
+            Check::Argument(Source::ToolCall { tools, .. })
+            | Check::JsonSchema(SchemaSource::ToolCall(tools)) => Some(tools),
+            _ => None,
+        }
+    }
+
+    /// The file of the pinned schema, if there is one.
+    #[must_use]
+    pub fn schema(&self) -> Option<&Path> {
+        match self {
+            Check::Argument(Source::Arguments { schema })
+            | Check::JsonSchema(SchemaSource::Arguments { schema }) => Some(schema),
+            _ => None,
+        }
+    }
+
     /// The anchors that `require` may name.
     #[must_use]
     pub fn anchors(&self) -> &'static Table {
         match self {
             Check::Argument(Source::ToolCall { .. }) => &crate::dock::tool_call::ANCHORS,
             Check::Argument(_) => &crate::dock::argument::ANCHORS,
+            Check::JsonSchema(SchemaSource::Arguments { .. }) => &crate::dock::json_schema::ANCHORS,
+            Check::JsonSchema(SchemaSource::ToolCall(_)) => &crate::dock::json_schema::CALL_ANCHORS,
             Check::Profile => &crate::dock::profile::ANCHORS,
         }
     }
@@ -151,15 +175,36 @@ pub enum Source {
     },
     /// `tool_call`: calls of the tools of one pinned catalogue.
     ToolCall {
-        /// `tools`: the file that holds the catalogue.
-        tools: PathBuf,
-        /// `format`: the form of the catalogue; `None`: found out.
-        form: Option<Form>,
-        /// `strict`: a tool that cannot be graded keeps the dock from starting.
-        strict: bool,
+        /// The catalogue.
+        tools: Tools,
+        /// `uncovered = "json-schema"`: JSON Schema grades the tools whose schemas the criteria refuse.
+        or_json_schema: bool,
     },
     /// `check_request`: a published check body, which brings its own schema.
     CheckRequest,
+}
+
+/// What a candidate of the check `json-schema` is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchemaSource {
+    /// `arguments`: a value of any type, against one pinned schema.
+    Arguments {
+        /// `schema`: the file that holds the JSON Schema.
+        schema: PathBuf,
+    },
+    /// `tool_call`: calls of the tools of one pinned catalogue.
+    ToolCall(Tools),
+}
+
+/// A catalogue of tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    /// `tools`: the file that holds it.
+    pub file: PathBuf,
+    /// `format`: its form; `None`: found out.
+    pub form: Option<Form>,
+    /// `strict`: a tool that cannot be graded keeps the dock from starting.
+    pub strict: bool,
 }
 
 /// `rate_limit`: a token bucket per client address.

@@ -7,6 +7,7 @@ pub mod anchors;
 pub mod argument;
 mod calls;
 mod candidate;
+pub mod json_schema;
 pub mod probe;
 pub mod profile;
 pub mod tool_call;
@@ -15,13 +16,15 @@ mod verdict;
 pub use anchors::{AnchorMode, UnknownAnchor};
 pub use argument::Source;
 pub use candidate::candidate;
-pub use tool_call::Toolbox;
+pub use json_schema::SchemaSource;
+pub use tool_call::{Engines, Toolbox};
 pub use verdict::{Evaluation, Finding, PROBE_ANSWER, Score, Verdict};
 
 use crate::argument::{Met, Stop};
 use crate::budget::Budget;
 use crate::fault::Fault;
 use crate::json::Value;
+use crate::json_schema::Schema;
 use crate::profile::tokens::Tokenizer;
 use anchors::{Anchors, Set, Table};
 
@@ -30,17 +33,31 @@ use anchors::{Anchors, Set, Table};
 pub enum Check {
     /// `tool-argument/v1`.
     Argument(Source),
+    /// `json-schema`.
+    JsonSchema(SchemaSource),
     /// `token-efficiency/v1`.
     Profile(&'static Tokenizer),
 }
 
 impl Check {
+    /// The pinned catalogue of tools, if there is one.
+    #[must_use]
+    pub fn toolbox(&self) -> Option<&Toolbox> {
+        match self {
+            Check::Argument(Source::ToolCall(toolbox))
+            | Check::JsonSchema(SchemaSource::ToolCall(toolbox)) => Some(toolbox),
+            _ => None,
+        }
+    }
+
     /// The anchors of this check.
     #[must_use]
     pub fn anchors(&self) -> &'static Table {
         match self {
             Check::Argument(Source::ToolCall(_)) => &tool_call::ANCHORS,
             Check::Argument(_) => &argument::ANCHORS,
+            Check::JsonSchema(SchemaSource::Instance(_)) => &json_schema::ANCHORS,
+            Check::JsonSchema(SchemaSource::ToolCall(_)) => &json_schema::CALL_ANCHORS,
             Check::Profile(_) => &profile::ANCHORS,
         }
     }
@@ -108,6 +125,15 @@ impl Dock {
             Check::Argument(Source::CheckRequest) => {
                 self.evaluate_arguments(argument::check_request(candidate, budget), candidate)
             }
+            Check::JsonSchema(SchemaSource::Instance(schema)) => {
+                self.evaluate_instance(schema, candidate, budget)
+            }
+            Check::JsonSchema(SchemaSource::ToolCall(toolbox)) => {
+                let outcome = tool_call::check(toolbox, candidate, budget)?;
+                let anchors = json_schema::anchors_of_calls(toolbox, &outcome);
+                let score = outcome.score();
+                Ok(self.evaluation(Finding::Calls(outcome.findings), score, anchors))
+            }
             Check::Profile(tokenizer) => self.evaluate_catalogue(tokenizer, candidate, budget),
         }
     }
@@ -148,6 +174,20 @@ impl Dock {
         }
         let score = outcome.score();
         Ok(self.evaluation(Finding::Calls(outcome.findings), score, anchors))
+    }
+
+    fn evaluate_instance<'a>(
+        &'a self,
+        schema: &Schema,
+        candidate: Value<'a>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Evaluation<'a>, Fault> {
+        let checked = json_schema::check(schema, candidate, budget).map_err(|_| Fault::CheckTimeout)?;
+        let anchors = json_schema::anchors(schema, &checked);
+        Ok(match checked.0 {
+            Ok(outcome) => self.evaluation(Finding::Instance(outcome), json_schema::score(&outcome), anchors),
+            Err(refusal) => self.evaluation(Finding::InstanceRefused(refusal), Score::ZERO, anchors),
+        })
     }
 
     fn evaluate_catalogue<'a>(

@@ -27,6 +27,10 @@ pub enum Finding<'a> {
     ArgumentsRefused(argument::Refusal),
     /// Tool calls, one after the other; none where the candidate holds none.
     Calls(Vec<CallFinding<'a>>),
+    /// A value that JSON Schema validated.
+    Instance(crate::json_schema::Outcome),
+    /// A value that JSON Schema cannot validate.
+    InstanceRefused(super::json_schema::Refusal),
     /// A catalogue that was profiled.
     Profile(profile::Profile),
     /// A catalogue that is not in contract.

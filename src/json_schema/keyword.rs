@@ -66,6 +66,12 @@ impl KeywordSet {
         }
     }
 
+    /// Both sets together.
+    #[must_use]
+    pub const fn and(self, other: KeywordSet) -> KeywordSet {
+        KeywordSet(self.0 | other.0)
+    }
+
     /// Whether it holds no keyword.
     #[must_use]
     pub fn is_empty(self) -> bool {
@@ -118,7 +124,8 @@ pub(super) fn failed(error: &ValidationError<'_>, met: KeywordSet) -> &'static s
     let path = error.schema_path().as_str();
     // `…/dependentRequired/<member>/required`, `…/minContains`.
     let nearest = path.rsplit('/').take(3);
-    let other = nearest.filter_map(|step| alike.iter().find(|name| **name == step)).find(|name| met.has(name));
+    let other =
+        nearest.filter_map(|step| alike.iter().find(|name| **name == step)).find(|name| met.has(name));
     let name = other.copied().unwrap_or(named);
     index(name).and_then(|index| KEYWORDS.get(index)).copied().unwrap_or("falseSchema")
 }

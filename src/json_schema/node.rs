@@ -87,11 +87,7 @@ impl Json for Tape {
         Key { name: key.into(), hash: name_hash(key.as_bytes()) }
     }
 
-    fn with_string_node<T>(
-        buffer: &mut String,
-        string: &str,
-        f: impl FnOnce(TapeNode<'_>) -> T,
-    ) -> T {
+    fn with_string_node<T>(buffer: &mut String, string: &str, f: impl FnOnce(TapeNode<'_>) -> T) -> T {
         buffer.clear();
         buffer.push_str(string);
         f(TapeNode { at: At::Text(buffer), path: 0 })
@@ -191,7 +187,9 @@ impl<'a> Node<'a, Tape> for TapeNode<'a> {
 
     fn identity(&self) -> Option<NodeIdentity> {
         match self.at {
-            At::Tape(document, node, _) => Some(NodeIdentity::tagged(std::ptr::from_ref(document) as usize, node)),
+            At::Tape(document, node, _) => {
+                Some(NodeIdentity::tagged(std::ptr::from_ref(document) as usize, node))
+            }
             At::Text(_) => None,
         }
     }
@@ -339,12 +337,14 @@ fn equals(value: Value<'_>, expected: &serde_json::Value, meter: &Meter<'_>) -> 
         (Kind::Boolean, Expected::Bool(expected)) => value.as_bool() == Some(*expected),
         (Kind::Number, Expected::Number(expected)) => {
             let expected = expected.to_string();
-            let Some((a, b)) = value.as_number().zip(Number::parse(expected.as_bytes())) else { return false };
+            let Some((a, b)) = value.as_number().zip(Number::parse(expected.as_bytes())) else {
+                return false;
+            };
             meter.spend(a.compare_steps(b)) && a.compare(b).is_eq()
         }
-        (Kind::String, Expected::String(expected)) => value
-            .as_text()
-            .is_some_and(|text| meter.read(text.raw().len().min(expected.len())) && text == *expected.as_bytes()),
+        (Kind::String, Expected::String(expected)) => value.as_text().is_some_and(|text| {
+            meter.read(text.raw().len().min(expected.len())) && text == *expected.as_bytes()
+        }),
         (Kind::Array, Expected::Array(expected)) => {
             value.len() == expected.len()
                 && value.items().zip(expected).all(|(item, expected)| equals(item, expected, meter))

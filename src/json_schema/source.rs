@@ -43,10 +43,15 @@ fn convert(value: Value<'_>, path: &mut String) -> Result<Tree, Unusable> {
         Kind::Number => {
             let number = value.as_number().and_then(exact);
             Tree::Number(number.ok_or_else(|| {
-                Unusable::new("a number that a 64-bit float would change: write it with fewer digits", &**path)
+                Unusable::new(
+                    "a number that a 64-bit float would change: write it with fewer digits",
+                    &**path,
+                )
             })?)
         }
-        Kind::String => value.as_text().map_or(Ok(Tree::Null), |text| string(text, path).map(Tree::String))?,
+        Kind::String => {
+            value.as_text().map_or(Ok(Tree::Null), |text| string(text, path).map(Tree::String))?
+        }
         Kind::Array => {
             let mut items = Vec::with_capacity(value.len());
             for (index, item) in value.items().enumerate() {

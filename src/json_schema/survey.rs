@@ -84,7 +84,11 @@ impl<'s> Surveyor<'s> {
         if !self.seen.insert(schema) {
             return Ok(());
         }
-        let resource = if schema.get("$id").or(schema.get("id")).is_some_and(Tree::is_string) { schema } else { resource };
+        let resource = if schema.get("$id").or(schema.get("id")).is_some_and(Tree::is_string) {
+            schema
+        } else {
+            resource
+        };
         self.positions.push((schema, resource, path.clone()));
         if *schema == Tree::Bool(false) {
             self.survey.keywords.insert_named("falseSchema");
@@ -106,7 +110,8 @@ impl<'s> Surveyor<'s> {
             self.survey.keywords.insert_named(name);
             match name.as_str() {
                 "multipleOf" => {
-                    let exact = value.as_f64().is_some_and(|divisor| divisor.fract() == 0.0 && divisor < MAX_SAFE);
+                    let exact =
+                        value.as_f64().is_some_and(|divisor| divisor.fract() == 0.0 && divisor < MAX_SAFE);
                     self.survey.floats |= !exact;
                 }
                 "patternProperties" => {
@@ -132,7 +137,8 @@ impl<'s> Surveyor<'s> {
         let mut measures = Measures { known: HashMap::new(), surveyor: self };
         let mut height = 0;
         for (schema, resource, path) in &self.positions {
-            let measured = measures.measure(schema, resource, MAX_HEIGHT).map_err(|what| Unusable::new(what, path))?;
+            let measured =
+                measures.measure(schema, resource, MAX_HEIGHT).map_err(|what| Unusable::new(what, path))?;
             height = height.max(measured.height);
         }
         self.survey.height = height;
@@ -162,7 +168,9 @@ impl<'s> Measures<'_, 's> {
     fn measure(&mut self, schema: &'s Tree, resource: &'s Tree, left: u32) -> Result<Measure, &'static str> {
         match self.known.get(&std::ptr::from_ref(schema)) {
             Some(Some(known)) if known.height <= left => return Ok(*known),
-            Some(None) => return Err("the schema refers to itself without going into the value: it never ends"),
+            Some(None) => {
+                return Err("the schema refers to itself without going into the value: it never ends");
+            }
             _ => {}
         }
         let Some(left) = left.checked_sub(1) else {
@@ -173,18 +181,18 @@ impl<'s> Measures<'_, 's> {
         let mut measure = if outside { META_SCHEMA } else { Measure { weight: 1, height: 0 } };
         let members = schema.as_object();
         let inside = members.into_iter().flat_map(subschemas).filter(|(place, ..)| *place == Place::Same);
-        let applied: Vec<&Tree> = inside
-            .map(|(_, _, subschema)| subschema)
-            .chain(targets)
-            .collect();
+        let applied: Vec<&Tree> = inside.map(|(_, _, subschema)| subschema).chain(targets).collect();
         for subschema in applied {
-            let below = self.measure(subschema, self.surveyor.references.resource(subschema, resource), left)?;
+            let below =
+                self.measure(subschema, self.surveyor.references.resource(subschema, resource), left)?;
             measure.weight = measure.weight.saturating_add(below.weight);
             measure.height = measure.height.max(below.height);
         }
         measure.height += 1;
         if measure.weight > MAX_WEIGHT {
-            return Err("too many schemas apply to one value, since each is reached in many ways: join some of them");
+            return Err(
+                "too many schemas apply to one value, since each is reached in many ways: join some of them",
+            );
         }
         self.known.insert(schema, Some(measure));
         Ok(measure)
@@ -195,9 +203,8 @@ impl<'s> Measures<'_, 's> {
 fn subschemas(members: &Map<String, Tree>) -> impl Iterator<Item = (Place, Vec<String>, &Tree)> {
     members.iter().flat_map(|(name, value)| {
         let place = match name.as_str() {
-            "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas" | "dependencies" => {
-                Place::Same
-            }
+            "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
+            | "dependencies" => Place::Same,
             _ => Place::Other,
         };
         let mut found: Vec<(Place, Vec<String>, &Tree)> = Vec::new();
@@ -217,7 +224,8 @@ fn subschemas(members: &Map<String, Tree>) -> impl Iterator<Item = (Place, Vec<S
                 let items = value.as_array().into_iter().flatten().enumerate();
                 found.extend(items.map(|(index, item)| (place, vec![name.clone(), index.to_string()], item)));
             }
-            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" | "dependencies" => {
+            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
+            | "dependencies" => {
                 let members = value.as_object().into_iter().flatten().filter(|(_, value)| is_schema(value));
                 found.extend(members.map(|(key, value)| (place, vec![name.clone(), key.clone()], value)));
             }

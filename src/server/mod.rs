@@ -32,7 +32,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 
 pub use self::log::{LogError, LogFormat, Logs};
-pub use self::site::{DockTrouble, load_dock, ungradable};
+pub use self::site::{DockTrouble, load_dock};
 pub use self::start::{Server, StartError, Stop};
 pub use self::tls::TlsError;
 pub use self::utc::Utc;

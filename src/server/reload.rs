@@ -10,7 +10,7 @@ use super::site::{MAX_SCHEMA_BYTES, MAX_TOOLS_BYTES, Site};
 use super::tls::{Identity, MAX_PEM_BYTES};
 use super::watch::{EVERY, Watched};
 use super::{Shared, access};
-use crate::config::{Access, Check, Config, KeySource, MAX_FILE_BYTES, Source, Tls};
+use crate::config::{Access, Config, KeySource, MAX_FILE_BYTES, Tls};
 
 /// The files under watch.
 pub(super) struct Reload {
@@ -139,12 +139,11 @@ fn site_files(config: &Config) -> Vec<Watched> {
         Access::Managed(KeySource::File(path)) => Some(Watched::new(path, access::MAX_SOURCE_BYTES)),
         _ => None,
     });
-    let schemas = config.docks.iter().filter_map(|dock| match &dock.check {
-        Check::Argument(Source::Arguments { schema }) => Some(Watched::new(schema, MAX_SCHEMA_BYTES)),
-        Check::Argument(Source::ToolCall { tools, .. }) => Some(Watched::new(tools, MAX_TOOLS_BYTES)),
-        Check::Argument(Source::CheckRequest) | Check::Profile => None,
-    });
-    keys.chain(schemas).collect()
+    let schemas = config.docks.iter().filter_map(|dock| dock.check.schema());
+    let schemas = schemas.map(|schema| Watched::new(schema, MAX_SCHEMA_BYTES));
+    let tools = config.docks.iter().filter_map(|dock| dock.check.tools());
+    let tools = tools.map(|tools| Watched::new(&tools.file, MAX_TOOLS_BYTES));
+    keys.chain(schemas).chain(tools).collect()
 }
 
 /// The file has news: other bytes, or it has begun or ceased to be readable.

@@ -10,12 +10,13 @@ use super::access::Keys;
 use super::metrics::{DockMetrics, Metrics};
 use super::rate::Rate;
 use super::watch;
-use crate::argument::{Schema, SchemaRefusal};
-use crate::config::{Access, Check, Config, DockConfig, Form, Limits, Source};
+use crate::argument::Schema;
+use crate::config::{Access, Check, Config, DockConfig, Limits, SchemaSource, Source, Tools};
 use crate::dock::tool_call::Grader;
-use crate::dock::{self, Dock, Toolbox};
+use crate::dock::{self, Dock, Engines, Toolbox};
 use crate::fault::Fault;
 use crate::json::Document;
+use crate::json_schema;
 use crate::profile::tokens::Tokenizer;
 
 /// The longest schema file, in bytes.
@@ -159,17 +160,29 @@ impl Site {
 /// A schema that cannot be read or is not covered, or an unknown anchor in `require`.
 pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
     let trouble = |what: String| DockTrouble::new(config, what);
+    let pinned = |schema: &Path, what: String| trouble(format!("schema {}, which {what}", schema.display()));
+    let toolbox = |tools: &Tools, engines: Engines| {
+        read_tools(tools, engines)
+            .map_err(|what| trouble(format!("tools {}, which {what}", tools.file.display())))
+    };
     let check = match &config.check {
         Check::Argument(Source::CheckRequest) => dock::Check::Argument(dock::Source::CheckRequest),
         Check::Argument(Source::Arguments { schema }) => {
-            let compiled = read_schema(schema)
-                .map_err(|what| trouble(format!("schema {}, which {what}", schema.display())))?;
+            let compiled = read_schema(schema).map_err(|what| pinned(schema, what))?;
             dock::Check::Argument(dock::Source::Arguments(compiled))
         }
-        Check::Argument(Source::ToolCall { tools, form, strict }) => {
-            let toolbox = read_tools(tools, *form, *strict)
-                .map_err(|what| trouble(format!("tools {}, which {what}", tools.display())))?;
-            dock::Check::Argument(dock::Source::ToolCall(toolbox))
+        Check::Argument(Source::ToolCall { tools, or_json_schema }) => {
+            let engines = if *or_json_schema { Engines::CriteriaOrJsonSchema } else { Engines::Criteria };
+            dock::Check::Argument(dock::Source::ToolCall(toolbox(tools, engines)?))
+        }
+        Check::JsonSchema(SchemaSource::Arguments { schema }) => {
+            let document = read_json(schema, MAX_SCHEMA_BYTES).map_err(|what| pinned(schema, what))?;
+            let compiled = json_schema::Schema::compile(document.root())
+                .map_err(|unusable| pinned(schema, format!("JSON Schema cannot use: {unusable}")))?;
+            dock::Check::JsonSchema(dock::SchemaSource::Instance(compiled.into()))
+        }
+        Check::JsonSchema(SchemaSource::ToolCall(tools)) => {
+            dock::Check::JsonSchema(dock::SchemaSource::ToolCall(toolbox(tools, Engines::JsonSchema)?))
         }
         Check::Profile => {
             dock::Check::Profile(Tokenizer::shared().map_err(|wrong| trouble(wrong.to_string()))?)
@@ -181,18 +194,17 @@ pub fn load_dock(config: &DockConfig) -> Result<Dock, DockTrouble> {
 
 fn read_schema(file: &Path) -> Result<Schema<'static>, String> {
     let document = read_json(file, MAX_SCHEMA_BYTES)?;
-    Schema::owned(Arc::clone(&document)).map_err(|refusal| {
-        format!("the argument check refuses: {}", told(&refusal, &refusal.schema_path(document.root())))
-    })
+    Schema::owned(Arc::clone(&document))
+        .map_err(|refusal| format!("the argument check refuses: {}", refusal.told(document.root())))
 }
 
 /// A catalogue of which at least one tool can be graded; all of them if `strict`.
-fn read_tools(file: &Path, form: Option<Form>, strict: bool) -> Result<Toolbox, String> {
-    let toolbox =
-        Toolbox::read(read_json(file, MAX_TOOLS_BYTES)?, form).map_err(|error| error.to_string())?;
+fn read_tools(tools: &Tools, engines: Engines) -> Result<Toolbox, String> {
+    let document = read_json(&tools.file, MAX_TOOLS_BYTES)?;
+    let toolbox = Toolbox::read(&document, tools.form, engines).map_err(|error| error.to_string())?;
     let (all, broken) = (toolbox.tools().count(), ungradable(&toolbox));
-    if broken.len() == all || strict && !broken.is_empty() {
-        let why = if strict { "strict = true" } else { "none is left" };
+    if broken.len() == all || tools.strict && !broken.is_empty() {
+        let why = if tools.strict { "strict = true" } else { "none is left" };
         return Err(format!("holds tools that cannot be graded, and {why}: {}", broken.join("; ")));
     }
     Ok(toolbox)
@@ -200,7 +212,7 @@ fn read_tools(file: &Path, form: Option<Form>, strict: bool) -> Result<Toolbox, 
 
 /// What the operator should know about the tools of a dock.
 fn tools_warning(dock: &Dock) -> Option<String> {
-    let dock::Check::Argument(dock::Source::ToolCall(toolbox)) = dock.check() else { return None };
+    let toolbox = dock.check().toolbox()?;
     let broken = ungradable(toolbox);
     (!broken.is_empty()).then(|| {
         format!(
@@ -213,20 +225,13 @@ fn tools_warning(dock: &Dock) -> Option<String> {
     })
 }
 
-/// The tools of a catalogue that nothing grades: a call of one is answered 500.
-#[must_use]
-pub fn ungradable(toolbox: &Toolbox) -> Vec<String> {
+/// The tools of a catalogue that nothing grades, and why: a call of one is answered 500.
+fn ungradable(toolbox: &Toolbox) -> Vec<String> {
     let broken = toolbox.tools().filter_map(|(name, grader)| match grader {
-        Grader::Criteria(_) => None,
-        Grader::Nothing(refusal) => Some((String::from_utf8_lossy(name), refusal)),
+        Grader::Criteria(_) | Grader::JsonSchema(_) => None,
+        Grader::Nothing(why) => Some(format!("{}: {why}", String::from_utf8_lossy(name))),
     });
-    broken.map(|(name, refusal)| format!("{name}: {}", told(refusal, &toolbox.place_of(refusal)))).collect()
-}
-
-/// Why a schema cannot be graded, and where.
-fn told(refusal: &SchemaRefusal, place: &str) -> String {
-    let keyword = refusal.keyword.map_or(String::new(), |keyword| format!(" (keyword {keyword})"));
-    format!("{refusal}{keyword} at #{place}")
+    broken.collect()
 }
 
 fn read_json(file: &Path, most: u64) -> Result<Arc<Document>, String> {

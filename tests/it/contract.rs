@@ -90,7 +90,13 @@ fn every_fault_is_in_errors_md_and_nothing_else_is() {
 
 #[test]
 fn every_error_says_who_acts_and_how() {
-    for heading in ["Faults", "Answers without a body", "Refusals", "Refusals of the split profile"] {
+    for heading in [
+        "Faults",
+        "Answers without a body",
+        "Refusals",
+        "Refusals of the split profile",
+        "Refusals of JSON Schema",
+    ] {
         for entry in entries(contract::ERRORS, heading) {
             assert!((400..=599).contains(&entry.status()), "{}", entry.name);
             let acts = entry.field("Acts").unwrap_or_default();
@@ -293,6 +299,7 @@ fn explain_knows_every_name() {
     known.extend(column(&criteria, "/defect_codes", "code"));
     known.extend(names(contract::ERRORS, "Refusals"));
     known.extend(names(contract::ERRORS, "Refusals of the split profile"));
+    known.extend(names(contract::ERRORS, "Refusals of JSON Schema"));
     known.extend(column(&criteria, "/whitelist", "id"));
     known.extend(column(&criteria, "/whitelist", "name"));
     let headings = [
@@ -302,6 +309,7 @@ fn explain_knows_every_name() {
         "Repairs",
         "Calls",
         "Guards",
+        "JSON Schema",
         "Split profile",
         "Refusals",
         "Per defect",

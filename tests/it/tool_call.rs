@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use millwork_dock::budget::{Budget, DEFAULT_STEPS};
-use millwork_dock::dock::{AnchorMode, Check, Dock, Source, Toolbox, candidate};
+use millwork_dock::dock::{AnchorMode, Check, Dock, Engines, SchemaSource, Source, Toolbox, candidate};
 use millwork_dock::fault::Fault;
 use millwork_dock::json::Document;
 use serde_json::{Value, json};
@@ -17,9 +17,12 @@ const TOOLS: &str = r#"[
   {"name":"ping"},
   {"name":"any","inputSchema":{"type":"object","anyOf":[{"required":["a"]},{"required":["b"]}]}}]"#;
 
+fn toolbox(tools: &str, engines: Engines) -> Toolbox {
+    Toolbox::read(&Arc::new(Document::parse(tools.into()).unwrap()), None, engines).unwrap()
+}
+
 fn dock_with(tools: &str, mode: AnchorMode, require: Option<&[&str]>) -> Dock {
-    let document = Arc::new(Document::parse(tools.into()).unwrap());
-    let check = Check::Argument(Source::ToolCall(Toolbox::read(document, None).unwrap()));
+    let check = Check::Argument(Source::ToolCall(toolbox(tools, Engines::Criteria)));
     let require: Option<Vec<String>> =
         require.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
     Dock::new(check, mode, require.as_deref()).unwrap()
@@ -247,6 +250,101 @@ fn requirements_and_single_defects_are_those_of_calls() {
         assert_eq!(answer["anchor_results"][anchor], false, "{anchor}: {answer}");
     }
     assert!(!answer.to_string().contains("secret"));
+}
+
+#[test]
+fn json_schema_grades_what_the_criteria_refuse_where_the_dock_says_so() {
+    let toolbox = toolbox(TOOLS, Engines::CriteriaOrJsonSchema);
+    let dock = Dock::new(Check::Argument(Source::ToolCall(toolbox)), AnchorMode::Codes, None).unwrap();
+    let valid = judge(&dock, r#"{"name":"any","arguments":{"a":1}}"#).unwrap();
+    let anchors = valid["anchor_results"].as_object().unwrap();
+    assert_eq!((&valid["is_correct"], &valid["quality_score"]), (&json!(true), &json!(1)));
+    assert_eq!(anchors["graded_by_criteria"], false);
+    assert_eq!(anchors.len(), 37 - 18, "no anchors of defects: {valid}");
+    let invalid = judge(&dock, r#"{"name":"any","arguments":"{}"}"#).unwrap();
+    for anchor in ["valid_as_submitted", "conforms_after_repair", "graded_by_criteria"] {
+        assert_eq!(invalid["anchor_results"][anchor], false, "{anchor}: {invalid}");
+    }
+    assert_eq!(invalid["anchor_results"]["assessable"], true);
+    let mixed = judge(&dock, r#"[{"name":"ping"},{"name":"any","arguments":{"b":0}}]"#).unwrap();
+    assert_eq!(
+        (&mixed["is_correct"], &mixed["anchor_results"]["graded_by_criteria"]),
+        (&json!(true), &json!(false))
+    );
+    // Validated only: nothing is repaired, and numbers that would change are not judged.
+    let cut = judge(&dock, r#"{"name":"any","arguments":"{\"a\":[1 "}"#).unwrap();
+    assert_eq!(cut["anchor_results"]["no_invalid_json_text"], false, "{cut}");
+    let long = judge(&dock, r#"{"name":"any","arguments":{"a":12345678901234567890123456}}"#).unwrap();
+    assert_eq!(long["anchor_results"]["no_number_not_exact"], false, "{long}");
+    assert_eq!((&long["is_correct"], &long["quality_score"]), (&json!(false), &json!(0)));
+}
+
+#[test]
+fn a_json_schema_dock_speaks_of_its_own_keywords() {
+    let schema = Document::parse(
+        br##"{"$defs":{"id":{"type":"integer","minimum":1}},"type":["object","string"],"properties":{"id":{"$ref":"#/$defs/id"}},"required":["id"]}"##.to_vec(),
+    )
+    .unwrap();
+    let schema = millwork_dock::json_schema::Schema::compile(schema.root()).unwrap();
+    let check = Check::JsonSchema(SchemaSource::Instance(schema.into()));
+    let dock = Dock::new(check, AnchorMode::Codes, None).unwrap();
+    let answer = |candidate: &str| judge(&dock, candidate).unwrap();
+    let all = |valid: bool, failed: &[&str]| {
+        let mut anchors = json!({"valid": valid, "no_duplicate_names": true, "no_lone_surrogates": true});
+        for keyword in ["type", "minimum", "required"] {
+            anchors[format!("keyword_{keyword}")] = json!(!failed.contains(&keyword));
+        }
+        anchors
+    };
+    for (candidate, correct, failed) in [
+        (r#"{"id":7}"#, true, &[][..]),
+        ("\"plain text\"", true, &[]),
+        (r#"{"id":0}"#, false, &["minimum"]),
+        ("{}", false, &["required"]),
+        ("[]", false, &["type"]),
+        ("null", false, &["type"]),
+    ] {
+        let structured = answer(candidate);
+        assert_eq!(
+            (&structured["is_correct"], &structured["anchor_results"]),
+            (&json!(correct), &all(correct, failed)),
+            "{candidate}"
+        );
+        assert_eq!(structured["quality_score"] == 1, correct, "{candidate}");
+        if candidate.starts_with(['{', '[']) {
+            assert_eq!(answer(&as_text(candidate)), structured, "as text: {candidate}");
+        }
+    }
+    let broken = answer(&as_text("{\"id\":"));
+    assert_eq!(
+        broken["anchor_results"],
+        json!({"valid": false, "no_duplicate_names": true, "no_lone_surrogates": true, "no_invalid_json_text": false})
+    );
+    assert_eq!(answer(r#"{"id":1e400}"#)["anchor_results"]["no_number_not_exact"], false);
+    let deep = format!("{}{}", "[".repeat(129), "]".repeat(129));
+    assert_eq!(answer(&deep)["anchor_results"]["no_instance_too_deep"], false);
+    assert_eq!(answer(r#"{"id":1,"id":2}"#)["is_correct"], false, "a guard");
+}
+
+#[test]
+fn json_schema_alone_can_grade_calls() {
+    let check = Check::JsonSchema(SchemaSource::ToolCall(toolbox(TOOLS, Engines::JsonSchema)));
+    let dock = Dock::new(check, AnchorMode::Codes, Some(&["single_tool_call".to_owned()])).unwrap();
+    for (shape, make) in SHAPES {
+        for (is, name, arguments) in calls() {
+            let candidate = make(name, &arguments).to_string();
+            let answer = judge(&dock, &candidate).unwrap();
+            let anchors = &answer["anchor_results"];
+            assert_eq!(answer["is_correct"], is == Is::Valid, "{shape}: {answer}");
+            assert_eq!(anchors["valid"], is == Is::Valid, "{shape}: {answer}");
+            assert_eq!(anchors["tool_declared"], is != Is::Unknown, "{shape}: {answer}");
+            let keyword = anchors.get("keyword_required");
+            let missing = (is != Is::Unknown).then_some(json!(is != Is::Invalid));
+            assert_eq!(keyword, missing.as_ref(), "{shape}: {answer}");
+            assert_eq!(judge(&dock, &as_text(&candidate)).unwrap(), answer, "as text: {shape}");
+        }
+    }
+    assert_eq!(judge(&dock, r#"[{"name":"ping"},{"name":"log"}]"#).unwrap()["is_correct"], false);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -228,6 +228,7 @@ fn uncommented() -> String {
         "tools",
         "format",
         "strict",
+        "uncovered",
     ];
     let mut out = String::new();
     for line in deploy("dock.toml").lines() {

@@ -28,7 +28,7 @@ fn config_check_sums_a_good_configuration_up() {
         "\n/check\n  access   public: anyone may call\n  check    tool-argument/v1 of check requests\n",
         "\n/refunds\n",
         "\n/calls\n",
-        "\n  tools\n    create_refund: covered\n",
+        "\n  tools\n    create_refund: covered, graded by tool-argument/v1\n",
         "schemas/refund.json\n",
         "  require  valid_as_submitted (the default)\n",
         "  rate     200 a second, 400 at once, per client\n",

@@ -20,13 +20,13 @@ path = "/x"
 [[dock]]
 path = "/a"
 acces = "public"
-check = "json-schema"
+check = "json"
 [[dock]]
 path = "/a/../b"
 access = "open"
 check = "tool-argument/v1"
 source = "tool_cal"
-uncovered = "refuse"
+uncovered = "reject"
 [[dock]]
 path = "/c"
 access = "managed"
@@ -46,12 +46,12 @@ rate_limit = { per_second = 0 }
   8. line 10: `limits.path` is no setting of this table; it belongs in a [[dock]]
   9. line 11: `dock[0].access` is missing; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
  10. line 13: `dock[0].acces` is unknown; did you mean `access`?
- 11. line 14: `dock[0].check` is "json-schema", which this version of the dock does not offer (a later release brings it); write check = "tool-argument/v1" (a call's arguments) or check = "token-efficiency/v1" (a tool catalogue)
+ 11. line 14: `dock[0].check` is "json", which is no check; write check = "tool-argument/v1" (a call's arguments, with repairs), check = "json-schema" (any value, JSON Schema in full) or check = "token-efficiency/v1" (a tool catalogue)
  12. line 16: `dock[1].path` is "/a/../b"; no part of it may be empty, . or .., since clients rewrite those
  13. line 17: `dock[1].access` is "open"; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
- 14. line 19: `dock[1].source` is "tool_cal", which is no source; write source = "arguments" (the candidate is a call's arguments, judged against schema), source = "tool_call" (it holds calls of the tools in tools) or source = "check_request" (it brings its schema)
- 15. line 20: `dock[1].uncovered` is not offered by this version of the dock; a later release brings it. Remove it
- 16. line 21: `dock[2].schema` is missing; source = "arguments" needs the file that holds the tool's JSON Schema
+ 14. line 19: `dock[1].source` is "tool_cal", which is no source; write source = "arguments" (the candidate is what schema describes), source = "tool_call" (it holds calls of the tools in tools) or, for tool-argument/v1, source = "check_request" (it brings its schema)
+ 15. line 20: `dock[1].uncovered` is "reject"; write "refuse" (calls of tools whose schemas the criteria refuse are answered 500) or "json-schema" (JSON Schema grades them)
+ 16. line 21: `dock[2].schema` is missing; source = "arguments" needs the file that holds the JSON Schema
  17. line 23: `dock[2].access` is "managed", which needs keys; add keys_env = "MILLWORK_VERIFIER_KEYS" (a variable's name) or keys_file = "…"
  18. line 26: `dock[2].require[0]` is "valid_as_submited", which is no anchor of this check; did you mean "valid_as_submitted"?
  19. line 26: `dock[2].require[1]` is "nothing like it", which is no anchor of this check; its anchors: ANCHORS
@@ -126,7 +126,24 @@ pub(super) const ONE_MISTAKE: &[(&str, &str, &str, &str)] = &[
     ("keys_env = ", "keys = \"k\"\nkeys_env = ", "dock[0].keys", "did you mean `keys_"),
     ("check = \"tool-argument/v1\"\n", "", "dock[0].check", "is missing"),
     ("tool-argument/v1", "tool-argument", "dock[0].check", "which is no check"),
-    ("tool-argument/v1", "json-schema", "dock[0].check", "later release"),
+    (
+        "tool-argument/v1\"\nsource = \"check_request",
+        "json-schema\"\nsource = \"check_request",
+        "dock[1].source",
+        "goes with check",
+    ),
+    (
+        "tool-argument/v1\"\nsource = \"arguments",
+        "json-schema\"\nanchors = \"per_defect\"\nsource = \"arguments",
+        "dock[0].anchors",
+        "none pinned",
+    ),
+    (
+        "source = \"check_request\"",
+        "source = \"tool_call\"\ntools = \"t\"\nuncovered = \"x\"",
+        "dock[1].uncovered",
+        "\"refuse\"",
+    ),
     (
         "check = \"tool-argument/v1\"\nsource = \"check_request\"",
         "check = \"token-efficiency/v1\"\nanchors = \"codes\"",
@@ -149,12 +166,7 @@ pub(super) const ONE_MISTAKE: &[(&str, &str, &str, &str)] = &[
     ),
     ("schema = \"refund.json\"", "", "dock[0].schema", "is missing"),
     ("schema = \"refund.json\"", "schema = {}", "dock[0].schema", "must be a string"),
-    (
-        "schema = \"refund.json\"",
-        "schema = \"s\"\nuncovered = \"refuse\"",
-        "dock[0].uncovered",
-        "later release",
-    ),
+    ("schema = \"refund.json\"", "schema = \"s\"\nuncovered = \"refuse\"", "dock[0].uncovered", "remove it"),
     ("schema = \"refund.json\"", "schema = \"s\"\nstrict = true", "dock[0].strict", "remove it"),
     ("schema = \"refund.json\"", "schema = \"s\"\ntools = \"t\"", "dock[0].tools", "remove it"),
     ("source = \"check_request\"", "source = \"tool_call\"", "dock[1].tools", "is missing"),

@@ -6,7 +6,8 @@ mod commands;
 mod mistakes;
 
 use millwork_dock::config::{
-    Access, AnchorMode, Check, Config, DockConfig, Form, KeySource, Limits, Mistakes, RateLimit, Source, Tls,
+    Access, AnchorMode, Check, Config, DockConfig, Form, KeySource, Limits, Mistakes, RateLimit,
+    SchemaSource, Source, Tls, Tools,
 };
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -133,9 +134,25 @@ check = "tool-argument/v1"
 source = "tool_call"
 tools = "tools.json"
 format = "anthropic"
+uncovered = "json-schema"
 strict = true
 require = ["single_tool_call"]
 anchors = "per_defect"
+rate_limit = "off"
+[[dock]]
+path = "/values"
+access = "public"
+check = "json-schema"
+source = "arguments"
+schema = "value.json"
+require = ["keyword_required"]
+rate_limit = "off"
+[[dock]]
+path = "/any-calls"
+access = "public"
+check = "json-schema"
+source = "tool_call"
+tools = "tools.json"
 rate_limit = "off"
 [[dock]]
 path = "/catalogues"
@@ -188,12 +205,35 @@ fn reads_every_setting() {
                 path: "/calls".into(),
                 access: Access::Public,
                 check: Check::Argument(Source::ToolCall {
-                    tools: "/base/tools.json".into(),
-                    form: Some(Form::Anthropic),
-                    strict: true,
+                    tools: Tools {
+                        file: "/base/tools.json".into(),
+                        form: Some(Form::Anthropic),
+                        strict: true,
+                    },
+                    or_json_schema: true,
                 }),
                 require: Some(vec!["single_tool_call".into()]),
                 anchors: AnchorMode::PerDefect,
+                rate_limit: None,
+            },
+            DockConfig {
+                path: "/values".into(),
+                access: Access::Public,
+                check: Check::JsonSchema(SchemaSource::Arguments { schema: "/base/value.json".into() }),
+                require: Some(vec!["keyword_required".into()]),
+                anchors: AnchorMode::Codes,
+                rate_limit: None,
+            },
+            DockConfig {
+                path: "/any-calls".into(),
+                access: Access::Public,
+                check: Check::JsonSchema(SchemaSource::ToolCall(Tools {
+                    file: "/base/tools.json".into(),
+                    form: None,
+                    strict: false,
+                })),
+                require: None,
+                anchors: AnchorMode::Codes,
                 rate_limit: None,
             },
             DockConfig {

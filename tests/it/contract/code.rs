@@ -159,14 +159,25 @@ fn the_dock_has_the_anchors_of_anchors_md() {
     let sections = ["Conformance", "Defects", "Repairs", "Calls", "Guards"];
     let listed: Vec<&str> = sections.iter().flat_map(|section| names(contract::ANCHORS, section)).collect();
     assert_eq!(listed, dock::tool_call::ANCHORS.names);
+    let (schema, table) = (names(contract::ANCHORS, "JSON Schema"), dock::json_schema::ANCHORS.names);
+    let (own, refusals) = schema.split_at(table.len() - 2);
+    assert_eq!(own, table.split_at(table.len() - 2).0);
+    let codes = dock::json_schema::Refusal::ALL.map(|refusal| format!("no_{}", refusal.code()));
+    assert_eq!(refusals, codes.get(1..).unwrap_or_default(), "the first is an anchor of defects, too");
+    let codes = dock::json_schema::Refusal::ALL.map(dock::json_schema::Refusal::code);
+    assert_eq!(names(contract::ERRORS, "Refusals of JSON Schema"), codes.get(1..).unwrap_or_default());
     let listed: Vec<&str> =
         ["Split profile", "Guards"].iter().flat_map(|section| names(contract::ANCHORS, section)).collect();
     assert_eq!(listed, dock::profile::ANCHORS.names);
 
     let introduction = contract::ANCHORS.split("\n## ").next().unwrap_or_default();
-    for (table, count) in
-        [(&dock::argument::ANCHORS, 3), (&dock::tool_call::ANCHORS, 6), (&dock::profile::ANCHORS, 3)]
-    {
+    for (table, count) in [
+        (&dock::argument::ANCHORS, 3),
+        (&dock::tool_call::ANCHORS, 6),
+        (&dock::json_schema::ANCHORS, 3),
+        (&dock::json_schema::CALL_ANCHORS, 6),
+        (&dock::profile::ANCHORS, 3),
+    ] {
         let base: Vec<String> = table.names_of(table.base).map(|name| format!("`{name}`")).collect();
         assert_eq!(base.len(), count);
         assert!(base.iter().all(|name| introduction.contains(name)), "{base:?} is the base");

@@ -60,7 +60,9 @@ fn judge(file: &str, group: Value<'_>, tally: &mut Tally) {
         });
         if !agrees {
             let failed = outcome.map(|outcome| outcome.failed.names().collect::<Vec<_>>());
-            tally.differing.insert(format!("{name}: {}", text(test)), format!("valid: {expected}, {failed:?}"));
+            tally
+                .differing
+                .insert(format!("{name}: {}", text(test)), format!("valid: {expected}, {failed:?}"));
         }
     }
 }
