@@ -92,17 +92,31 @@ mod tests {
             assert_eq!(exact(number).is_some(), is_exact(number, false), "{text}");
             is_exact(number, as_float)
         };
-        for text in
-            ["0", "-0", "0.1", "1.50", "1e2", "1e300", "123456789.123456789", "10000000000000000000000000", "0e999"]
-        {
+        for text in [
+            "0",
+            "-0",
+            "0.1",
+            "1.50",
+            "1e2",
+            "1e300",
+            "123456789.123456",
+            "10000000000000000000000000",
+            "0e999",
+        ] {
             assert!(holds(text, false) && holds(text, true), "{text}");
         }
         for text in ["18446744073709551615", "-9223372036854775808", "9007199254740993"] {
             assert!(holds(text, false), "{text}");
         }
         assert!(!holds("9007199254740993", true), "an f64 rounds it");
-        for text in ["1e400", "-1e400", "1e-400", "18446744073709551617", "9007199254740993.0", "0.12345678901234567890"]
-        {
+        for text in [
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "18446744073709551617",
+            "9007199254740993.0",
+            "0.12345678901234567890",
+        ] {
             assert!(!holds(text, false) && !holds(text, true), "{text}");
         }
     }
