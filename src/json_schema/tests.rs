@@ -151,9 +151,13 @@ fn schemas_are_refused_with_the_place_and_what_to_do() {
     const CASES: &[(&str, &str, &str)] = &[
         (r##"{"$ref":"#"}"##, "never ends", ""),
         (r##"{"properties":{"a":{"$ref":"#/properties/a"}}}"##, "never ends", "/properties/a"),
-        (r##"{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},true]}},"$ref":"#/$defs/a"}"##, "never ends", "/$defs/a"),
+        (
+            r##"{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},true]}},"$ref":"#/$defs/a"}"##,
+            "never ends",
+            "/$defs/a",
+        ),
         (r##"{"$dynamicAnchor":"a","allOf":[{"$dynamicRef":"#a"}]}"##, "never ends", ""),
-        (r#"{"items":{"$ref":""}}"#, "write `#`", "/items"),
+        (r#"{"items":{"$ref":""}}"#, "write `#`", "/items/$ref"),
         (r#"{"items":{"$ref":"https://example.com/a.json"}}"#, "outside", "/items/$ref"),
         (r#"{"items":{"$ref":"file:///etc/hosts"}}"#, "outside", "/items/$ref"),
         (r#"{"items":{"$ref":"other.json#/a"}}"#, "outside", "/items/$ref"),

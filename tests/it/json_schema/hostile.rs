@@ -64,6 +64,12 @@ fn a_mebibyte_ends() {
         ),
         ("patterns of names", r#"{"patternProperties":{"(a|k)*b{1,50}$":false}}"#, object),
         (
+            "a pattern of many states",
+            r#"{"patternProperties":{"(a.{0,400}){1,3}b$":false}}"#,
+            format!("{{\"{}\":1}}", "ak".repeat(MEBIBYTE / 2)),
+        ),
+        ("empty schemas", &nothing, list("1")),
+        (
             "contains",
             r#"{"contains":{"contains":{"const":1}},"items":{"items":{"not":{"const":1}}}}"#,
             list("[2]"),
@@ -132,9 +138,9 @@ fn a_check_spends_what_it_costs_and_leaves_the_rest() {
     assert!(few < 100 && many > 100 * few && many < 2_000 * few, "{few} {many}");
 }
 
-/// On a thread as small as those that serve.
+/// On half the stack of a thread that serves.
 fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+    std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
 }
 
 #[test]

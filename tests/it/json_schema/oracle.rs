@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use jsonschema::error::ValidationErrorKind;
+use millwork_dock::budget::{Budget, Exhausted};
 use millwork_dock::json_schema::Stop;
 
-use super::{check, compile};
+use super::{STEPS, check, compile, parse};
 use crate::generate::{self, Range, Rng};
 use crate::reference::{J, write};
 
@@ -53,6 +54,163 @@ fn verdicts_and_errors_are_those_over_the_crates_own_tree() {
     println!("{pairs} pairs, {valid} valid, {refused} schemas refused; failed: {seen:?}");
     assert!(pairs > 10_000 && valid > 1_000 && valid < pairs - 1_000, "{pairs} {valid}");
     assert!(seen.len() >= 25, "{seen:?}");
+}
+
+/// A budget that ends anywhere gives no outcome, never another one. The crate sees values change under it then.
+#[test]
+fn a_budget_that_ends_anywhere_gives_no_other_outcome() {
+    let mut rng = Rng::new(6);
+    let (mut stopped, mut ended) = (0, 0);
+    for _ in 0..1_000 {
+        let schema = root(&mut rng);
+        let Ok(own) = compile(&written(&schema)) else { continue };
+        let document = parse(written(&generate::fitting(&mut rng, RANGE, &schema)).as_bytes());
+        let mut whole = Budget::of_steps(STEPS);
+        let Ok(outcome) = own.check(document.root(), &mut whole) else { continue };
+        let cost = usize::try_from(STEPS - whole.left()).unwrap();
+        let cuts: Vec<usize> = if cost < 300 {
+            (0..=cost).collect()
+        } else {
+            (0..100).map(|_| rng.below(cost + 1)).chain([cost]).collect()
+        };
+        for steps in cuts {
+            match own.check(document.root(), &mut Budget::of_steps(steps as u64)) {
+                Ok(other) => {
+                    assert_eq!(other, outcome, "{} {steps}", written(&schema));
+                    ended += 1;
+                }
+                Err(stop) => {
+                    assert_eq!(stop, Stop::Exhausted(Exhausted));
+                    stopped += 1;
+                }
+            }
+        }
+    }
+    println!("{stopped} stopped, {ended} ended");
+    assert!(stopped > 50_000 && ended > 400, "{stopped} {ended}");
+}
+
+/// Keywords whose value the meta-schema restricts, beside references.
+const RESTRICTED: &[&str] = &[
+    "type",
+    "enum",
+    "const",
+    "multipleOf",
+    "maximum",
+    "exclusiveMaximum",
+    "minimum",
+    "exclusiveMinimum",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "prefixItems",
+    "items",
+    "maxItems",
+    "minItems",
+    "uniqueItems",
+    "contains",
+    "maxContains",
+    "minContains",
+    "unevaluatedItems",
+    "maxProperties",
+    "minProperties",
+    "required",
+    "dependentRequired",
+    "dependentSchemas",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$defs",
+    "definitions",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "title",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "$comment",
+    "$vocabulary",
+    "nullable",
+];
+
+/// Values that tell one restriction from another.
+const VALUES: &[&str] = &[
+    "0",
+    "-1",
+    "1.5",
+    "2.0",
+    "-0.0",
+    "1e2",
+    "1e300",
+    "18446744073709551615",
+    "true",
+    "false",
+    "null",
+    "[]",
+    "{}",
+    "\"\"",
+    "\"string\"",
+    "\"dict\"",
+    "[\"a\",\"a\"]",
+    "[\"a\",\"b\"]",
+    "[1]",
+    "[\"string\",\"null\"]",
+    "[\"null\",\"null\"]",
+    "{\"a\":{}}",
+    "{\"a\":5}",
+    "{\"a\":[]}",
+    "{\"a\":[\"b\"]}",
+    "{\"a\":{\"type\":\"x\"}}",
+    "[{}]",
+    "[true]",
+    "[null]",
+    "{\"(\":true}",
+    "\"(\"",
+];
+
+#[test]
+fn schemas_are_refused_where_their_meta_schema_refuses_them() {
+    let (mut taken, mut refused) = (0, 0);
+    for (keyword, value) in
+        RESTRICTED.iter().flat_map(|keyword| VALUES.iter().map(move |value| (keyword, value)))
+    {
+        for place in ["*", "{\"items\":*}", "{\"properties\":{\"a\":{\"anyOf\":[true,*]}}}"] {
+            let schema = place.replace('*', &format!("{{\"{keyword}\":{value}}}"));
+            let expected = match (*keyword, *value) {
+                // What draft 4 wrote there.
+                ("exclusiveMinimum" | "exclusiveMaximum", "false") => true,
+                _ => jsonschema::draft202012::meta::is_valid(&serde_json::from_str(&schema).unwrap()),
+            };
+            let compiled = compile(&schema);
+            assert_eq!(compiled.is_ok(), expected, "{schema}: {compiled:?}");
+            match compiled {
+                Ok(schema) => {
+                    for instance in ["{}", "[1,\"a\"]", "1", "\"a\"", "null", "{\"a\":1}", "{\"a\":[[]]}"] {
+                        check(&schema, instance.as_bytes()).unwrap();
+                    }
+                    taken += 1;
+                }
+                Err(unusable) => {
+                    assert!(unusable.path.contains(keyword), "{schema}: {unusable}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    println!("{taken} taken, {refused} refused");
+    assert!(taken > 1_000 && refused > 1_000, "{taken} {refused}");
 }
 
 /// What failed, and at how many places: from the errors, by the keyword that their path ends with.

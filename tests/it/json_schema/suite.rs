@@ -103,10 +103,11 @@ fn judge(file: &str, group: Value<'_>, tally: &mut Tally) {
             outcome.failed.is_empty() == expected && outcome.failed.is_within(schema.keywords())
         });
         if !agrees {
-            let failed = outcome.map(|outcome| outcome.failed.names().collect::<Vec<_>>());
-            tally
-                .differing
-                .insert(format!("{name}: {}", text(test)), format!("valid: {expected}, {failed:?}"));
+            let said = match outcome {
+                Ok(outcome) => format!("{:?}", outcome.failed.names().collect::<Vec<_>>()),
+                Err(stop) => stop.to_string(),
+            };
+            tally.differing.insert(format!("{name}: {}", text(test)), format!("valid: {expected}, {said}"));
         }
     }
 }
