@@ -65,7 +65,7 @@ impl<'a> Meter<'a> {
         budget.spend(budget.left().saturating_sub(self.left.get()))
     }
 
-    /// Whether nothing is left. A meter that is spent stays so.
+    /// Whether nothing is left: the last step is never enough. A meter that is spent stays so.
     pub(super) fn is_spent(&self) -> bool {
         self.left.get() == 0
     }

@@ -56,7 +56,7 @@ fn verdicts_and_errors_are_those_over_the_crates_own_tree() {
     assert!(seen.len() >= 25, "{seen:?}");
 }
 
-/// A budget that ends anywhere gives no outcome, never another one. The crate sees values change under it then.
+/// A budget that ends anywhere gives no outcome, never another one; one step more than it costs is enough. The crate sees values change under it then.
 #[test]
 fn a_budget_that_ends_anywhere_gives_no_other_outcome() {
     let mut rng = Rng::new(6);
@@ -69,9 +69,9 @@ fn a_budget_that_ends_anywhere_gives_no_other_outcome() {
         let Ok(outcome) = own.check(document.root(), &mut whole) else { continue };
         let cost = usize::try_from(STEPS - whole.left()).unwrap();
         let cuts: Vec<usize> = if cost < 300 {
-            (0..=cost).collect()
+            (0..=cost + 1).collect()
         } else {
-            (0..100).map(|_| rng.below(cost + 1)).chain([cost]).collect()
+            (0..100).map(|_| rng.below(cost + 1)).chain([cost + 1]).collect()
         };
         for steps in cuts {
             match own.check(document.root(), &mut Budget::of_steps(steps as u64)) {
@@ -87,7 +87,7 @@ fn a_budget_that_ends_anywhere_gives_no_other_outcome() {
         }
     }
     println!("{stopped} stopped, {ended} ended");
-    assert!(stopped > 50_000 && ended > 400, "{stopped} {ended}");
+    assert!(stopped > 40_000 && ended > 400, "{stopped} {ended}");
 }
 
 /// Keywords whose value the meta-schema restricts, beside references.
@@ -191,6 +191,8 @@ fn schemas_are_refused_where_their_meta_schema_refuses_them() {
             let expected = match (*keyword, *value) {
                 // What draft 4 wrote there.
                 ("exclusiveMinimum" | "exclusiveMaximum", "false") => true,
+                // `format` asserts nothing there.
+                ("pattern", "\"(\"") | ("patternProperties", "{\"(\":true}") => false,
                 _ => jsonschema::draft202012::meta::is_valid(&serde_json::from_str(&schema).unwrap()),
             };
             let compiled = compile(&schema);
