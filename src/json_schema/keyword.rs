@@ -122,10 +122,7 @@ pub(super) fn failed(error: &ValidationError<'_>, met: KeywordSet) -> &'static s
         _ => &[],
     };
     let path = error.schema_path().as_str();
-    // `…/dependentRequired/<member>/required`, `…/minContains`.
-    let nearest = path.rsplit('/').take(3);
-    let other =
-        nearest.filter_map(|step| alike.iter().find(|name| **name == step)).find(|name| met.has(name));
-    let name = other.copied().unwrap_or(named);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let name = if alike.contains(&last) && met.has(last) { last } else { named };
     index(name).and_then(|index| KEYWORDS.get(index)).copied().unwrap_or("falseSchema")
 }

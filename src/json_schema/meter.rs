@@ -26,10 +26,15 @@ const ERROR_STEPS: u64 = 32;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Costs {
     /// Steps for each 16 bytes of a member's name: what the patterns of `patternProperties` may take for it.
-    pub(super) per_name: u64,
+    pub(super) name: u64,
+    /// Steps for each value handed out: schemas that ask nothing of it cost something, too.
+    pub(super) value: u64,
     /// Bytes of the schema that an error may carry along.
-    pub(super) per_error: u64,
+    pub(super) error: u64,
 }
+
+/// Steps for a value that is handed out.
+const VISIT: u64 = 4;
 
 /// The budget of a check, behind a shared reference.
 pub(super) struct Meter<'a> {
@@ -60,7 +65,7 @@ impl<'a> Meter<'a> {
         budget.spend(budget.left().saturating_sub(self.left.get()))
     }
 
-    /// Whether nothing is left. A meter that is spent stays so.
+    /// Whether nothing is left: the last step is never enough. A meter that is spent stays so.
     pub(super) fn is_spent(&self) -> bool {
         self.left.get() == 0
     }
@@ -69,16 +74,20 @@ impl<'a> Meter<'a> {
     pub(super) fn spend(&self, steps: u64) -> bool {
         let left = self.left.get().saturating_sub(steps);
         self.left.set(left);
-        match self.until_poll.get().checked_sub(steps) {
-            Some(rest) => self.until_poll.set(rest),
-            None => {
-                self.until_poll.set(POLL_EVERY);
-                if (self.expired)() {
-                    self.left.set(0);
-                }
+        if let Some(rest) = self.until_poll.get().checked_sub(steps) {
+            self.until_poll.set(rest);
+        } else {
+            self.until_poll.set(POLL_EVERY);
+            if (self.expired)() {
+                self.left.set(0);
             }
         }
         !self.is_spent()
+    }
+
+    /// Steps for a value that is handed out.
+    pub(super) fn visit(&self) -> bool {
+        self.spend(VISIT + self.costs.value)
     }
 
     /// Steps for reading `bytes` of text.
@@ -88,12 +97,12 @@ impl<'a> Meter<'a> {
 
     /// Steps for a member's name, which the patterns of the schema are matched with.
     pub(super) fn read_name(&self, bytes: usize) -> bool {
-        self.spend((1 + bytes as u64 / 16).saturating_mul(1 + self.costs.per_name))
+        self.spend((1 + bytes as u64 / 16).saturating_mul(1 + self.costs.name))
     }
 
     /// Counts an error at a place whose JSON Pointer has `path` bytes, and what else it holds.
     pub(super) fn error(&self, path: u64, held: u64) {
-        let bytes = ERROR_BYTES + self.costs.per_error + 2 * path + held;
+        let bytes = ERROR_BYTES + self.costs.error + 2 * path + held;
         self.error_bytes.set(self.error_bytes.get().saturating_sub(bytes));
         if self.error_bytes.get() == 0 {
             self.left.set(0);

@@ -6,6 +6,7 @@
 //! is retrieved, and a `$ref` leads inside the document or to a meta-schema of JSON Schema.
 
 mod keyword;
+mod measure;
 mod meter;
 mod node;
 mod number;
@@ -14,6 +15,7 @@ mod reference;
 mod source;
 mod survey;
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 mod tests;
 
 pub use keyword::{KEYWORDS, KeywordSet};
@@ -22,7 +24,7 @@ pub use source::Unusable;
 use std::collections::HashSet;
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, ValidationError, Validator};
+use jsonschema::{PatternOptions, ReferencingError, ValidationError, Validator};
 
 use crate::budget::{Budget, Exhausted};
 use crate::json::Value;
@@ -32,10 +34,6 @@ use survey::{Survey, survey};
 
 /// How deep an instance may nest; `[]` is 1 (decision A4).
 pub const MAX_DEPTH: u32 = 128;
-
-/// How deep the crate may recurse, in schemas: levels of the instance times the schemas that apply to one value
-/// one through the other. That much fits in half of a thread's 2 MiB.
-const MAX_FRAMES: u32 = 1024;
 
 /// Bytes of a compiled pattern of `patternProperties`, and of what it keeps while it matches.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -68,7 +66,7 @@ pub struct Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The instance holds a number that a 64-bit float would change, such as one of 26 digits or 1e400.
-    #[error("a number of the instance is not exact in 64 bits")]
+    #[error("a number of the instance is none that 64-bit floats hold")]
     NumberNotExact,
     /// The instance nests deeper than 128 levels, or than this schema can be followed into.
     #[error("the instance nests too deep")]
@@ -85,8 +83,9 @@ impl Schema {
     /// # Errors
     /// [`Unusable`] says what is wrong and where.
     pub fn compile(schema: Value<'_>) -> Result<Schema, Unusable> {
-        let tree = source::tree(schema)?;
+        let mut tree = source::tree(schema)?;
         let survey = survey(&tree)?;
+        source::read_draft4_bounds(&mut tree, &survey.draft4_bounds);
         let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
         let validator = jsonschema::options_for::<Tape>()
             .offline()
@@ -96,7 +95,7 @@ impl Schema {
             .with_keyword("contentEncoding", pattern::annotation)
             .with_keyword("contentMediaType", pattern::annotation)
             .build(&tree)
-            .map_err(|error| unusable(&error))?;
+            .map_err(|error| unusable(&error, &survey))?;
         Ok(Schema { validator, survey })
     }
 
@@ -113,7 +112,7 @@ impl Schema {
     pub fn check(&self, instance: Value<'_>, budget: &mut Budget<'_>) -> Result<Outcome, Stop> {
         budget.spend(1 + instance.count_nodes() / 8)?;
         let depth = instance.depth();
-        if depth > MAX_DEPTH || (depth + 1).saturating_mul(self.survey.height) > MAX_FRAMES {
+        if depth > MAX_DEPTH || !self.survey.shape.can_follow(depth) {
             return Err(Stop::TooDeep);
         }
         let values = self.count(instance, budget)?;
@@ -179,15 +178,44 @@ impl Schema {
 }
 
 /// The crate's refusal in few words: it would quote whole values.
-fn unusable(error: &ValidationError<'_>) -> Unusable {
-    const MOST: usize = 300;
-    let mut what = error.masked_with("the value").to_string();
-    if let Some((end, _)) = what.char_indices().nth(MOST) {
-        what.truncate(end);
-        what.push('…');
+fn unusable(error: &ValidationError<'_>, survey: &Survey) -> Unusable {
+    if let ValidationErrorKind::Referencing(referencing) = error.kind() {
+        if let ReferencingError::UnknownSpecification { .. } = referencing {
+            return Unusable::new("an unknown draft: there are 4, 6, 7, 2019-09 and 2020-12", "/$schema");
+        }
+        if let Some(astray) = &survey.astray {
+            return astray.clone();
+        }
     }
-    let path = [error.instance_path(), error.schema_path()].map(|path| path.as_str().to_owned());
-    let [instance, schema] = path;
+    let what = match error.kind() {
+        ValidationErrorKind::Custom { message, .. } => message.clone(),
+        // Its syntax is right: the survey has read it.
+        ValidationErrorKind::Format { .. } => {
+            "a pattern with a look-around or a back-reference, or one too large: \
+            `patternProperties` takes only what matches in linear time"
+                .to_owned()
+        }
+        ValidationErrorKind::AnyOf { .. } => "not as the meta-schema says".to_owned(),
+        _ => {
+            format!("not as the meta-schema says: {}", shortened(error.masked_with("the value").to_string()))
+        }
+    };
     // Of a schema that its meta-schema refuses, the schema is the instance.
-    Unusable::new(what, if instance.is_empty() { schema } else { instance })
+    let at_compiling =
+        matches!(error.kind(), ValidationErrorKind::Custom { .. } | ValidationErrorKind::Format { .. });
+    let path = if at_compiling && error.instance_path().is_empty() {
+        error.schema_path()
+    } else {
+        error.instance_path()
+    };
+    Unusable::new(what, path.as_str())
+}
+
+fn shortened(mut text: String) -> String {
+    const MOST: usize = 300;
+    if let Some((end, _)) = text.char_indices().nth(MOST) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }

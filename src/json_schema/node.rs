@@ -17,8 +17,7 @@ use super::number::TapeNumber;
 use crate::budget::{Budget, Exhausted};
 use crate::json::{Document, Items, Kind, Members, Number, Text, Value, code_points, equal, hash, name_hash};
 
-/// Steps for a value that is handed out, and for one that is looked at.
-const VISIT: u64 = 4;
+/// Steps for a value that is looked at.
 const LOOK: u64 = 1;
 
 /// The representation: a [`Document`] and its node numbers.
@@ -59,7 +58,8 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    /// The text of a string, in full, and the meter to match it on.
+    /// The text of a string of the tape, in full, and the meter to match it on. The crate makes no texts of its
+    /// own, since member names are nodes.
     pub(super) fn text(&self) -> Option<(Cow<'a, [u8]>, &'a Meter<'a>)> {
         let (value, meter) = self.look()?;
         let text = value.as_text()?;
@@ -220,7 +220,8 @@ impl<'a> Object<'a, Tape> for TapeObject<'a> {
 
     fn get(&self, key: &Key) -> Option<TapeNode<'a>> {
         let name = key.name.as_bytes();
-        if !self.meter.spend(VISIT + self.value.len() as u64 / 4 + name.len() as u64 / 16) {
+        let steps = self.value.len() as u64 / 4 + name.len() as u64 / 16;
+        if !(self.meter.visit() && self.meter.spend(steps)) {
             return None;
         }
         let found = self.value.members().find(|m| m.hash() == key.hash && m.name() == *name)?;
@@ -263,7 +264,7 @@ impl<'a> Iterator for TapeMembers<'a> {
     fn next(&mut self) -> Option<(Cow<'a, str>, TapeNode<'a>)> {
         let member = self.members.next()?;
         let (name, meter) = (member.name(), self.object.meter);
-        if !(meter.spend(VISIT) && meter.read_name(name.raw().len())) {
+        if !(meter.visit() && meter.read_name(name.raw().len())) {
             return None;
         }
         Some((readable(name.decode()), self.object.child(name, member.value().node())))
@@ -307,7 +308,7 @@ impl<'a> Iterator for TapeElements<'a> {
     fn next(&mut self) -> Option<TapeNode<'a>> {
         let item = self.items.next()?;
         let at = At::Tape(item.document(), item.node(), self.meter);
-        self.meter.spend(VISIT).then_some(TapeNode { at, path: self.path + 8 })
+        self.meter.visit().then_some(TapeNode { at, path: self.path + 8 })
     }
 }
 
@@ -378,7 +379,7 @@ fn is_unique(array: Value<'_>, budget: &mut Budget<'_>) -> Result<bool, Exhauste
 
 /// The value as the crate's own tree. It asks for one only to word an error.
 fn converted(value: Value<'_>, meter: &Meter<'_>) -> serde_json::Value {
-    if !meter.spend(VISIT) {
+    if !meter.visit() {
         return serde_json::Value::Null;
     }
     match value.kind() {

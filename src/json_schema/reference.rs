@@ -12,10 +12,17 @@ pub(super) struct References<'s> {
     anchors: HashMap<&'s str, Vec<&'s Tree>>,
     /// By the last step of their `$id`.
     resources: HashMap<&'s str, Vec<&'s Tree>>,
-    /// The innermost resource around each value that begins none itself.
+    /// The innermost resource that each value belongs to.
     around: HashMap<*const Tree, &'s Tree>,
     /// Those with `$recursiveAnchor`.
     recursive: Vec<&'s Tree>,
+}
+
+/// A reference that leads to nothing in the document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Astray<'s> {
+    pub(super) keyword: &'static str,
+    pub(super) reference: &'s str,
 }
 
 impl<'s> References<'s> {
@@ -36,12 +43,11 @@ impl<'s> References<'s> {
         if let Tree::Object(members) = value {
             let text = |name: &str| members.get(name).and_then(Tree::as_str);
             for id in ["$id", "id"].into_iter().filter_map(text) {
-                match id.strip_prefix('#') {
-                    Some(anchor) => self.anchors.entry(anchor).or_default().push(value),
-                    None => {
-                        inner = value;
-                        self.resources.entry(last_step(id)).or_default().push(value);
-                    }
+                if let Some(anchor) = id.strip_prefix('#') {
+                    self.anchors.entry(anchor).or_default().push(value);
+                } else {
+                    inner = value;
+                    self.resources.entry(last_step(id)).or_default().push(value);
                 }
             }
             for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
@@ -50,28 +56,31 @@ impl<'s> References<'s> {
             if members.get("$recursiveAnchor") == Some(&Tree::Bool(true)) {
                 self.recursive.push(value);
             }
-            members.values().for_each(|value| self.collect(value, inner));
+            for value in members.values() {
+                self.collect(value, inner);
+            }
         } else if let Tree::Array(items) = value {
-            items.iter().for_each(|value| self.collect(value, inner));
+            for value in items {
+                self.collect(value, inner);
+            }
         }
         self.around.insert(value, inner);
     }
 
-    /// The resource that a schema belongs to.
-    pub(super) fn resource(&self, schema: &'s Tree, otherwise: &'s Tree) -> &'s Tree {
-        self.around.get(&std::ptr::from_ref(schema)).copied().unwrap_or(otherwise)
-    }
-
-    /// What the references of a schema may lead to, and whether one leads to nothing here: to a meta-schema, or the
-    /// crate will refuse it.
-    pub(super) fn of(&self, schema: &'s Tree, resource: &'s Tree) -> (Vec<&'s Tree>, bool) {
+    /// What the references of a schema may lead to, and the keyword and value of one that leads to nothing here:
+    /// to a meta-schema, or the crate will refuse it.
+    pub(super) fn of(&self, schema: &'s Tree) -> (Vec<&'s Tree>, Option<Astray<'s>>) {
         let text = |name: &str| schema.get(name).and_then(Tree::as_str);
+        let resource = self.around.get(&std::ptr::from_ref(schema)).copied().unwrap_or(self.root);
         let mut targets = Vec::new();
-        let mut outside = false;
-        for reference in ["$ref", "$dynamicRef"].into_iter().filter_map(text) {
+        let mut astray = None;
+        for keyword in ["$ref", "$dynamicRef"] {
+            let Some(reference) = text(keyword) else { continue };
             let before = targets.len();
             self.resolve(reference, resource, &mut targets);
-            outside |= targets.len() == before;
+            if targets.len() == before {
+                astray = Some(Astray { keyword, reference });
+            }
         }
         if text("$recursiveRef").is_some() {
             targets.push(resource);
@@ -79,7 +88,7 @@ impl<'s> References<'s> {
         }
         targets.sort_by_key(|target| std::ptr::from_ref(*target));
         targets.dedup_by_key(|target| std::ptr::from_ref(*target));
-        (targets, outside)
+        (targets, astray)
     }
 
     fn resolve(&self, reference: &str, resource: &'s Tree, targets: &mut Vec<&'s Tree>) {

@@ -36,6 +36,28 @@ pub(super) fn tree(schema: Value<'_>) -> Result<Tree, Unusable> {
     convert(schema, &mut String::new())
 }
 
+/// Reads boolean `exclusiveMinimum` and `exclusiveMaximum` at `paths` as draft 4 does, if no `$schema` says
+/// otherwise: generators for `OpenAPI` 3.0 write them so, and with 2020-12 they can mean nothing else.
+pub(super) fn read_draft4_bounds(tree: &mut Tree, paths: &[String]) {
+    if tree.get("$schema").is_some() {
+        return;
+    }
+    for path in paths {
+        let Some(members) = tree.pointer_mut(path).and_then(Tree::as_object_mut) else { continue };
+        for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+            match members.get(exclusive) {
+                Some(Tree::Bool(false)) => drop(members.remove(exclusive)),
+                Some(Tree::Bool(true)) => {
+                    if let Some(limit) = members.remove(bound) {
+                        members.insert(exclusive.to_owned(), limit);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
 fn convert(value: Value<'_>, path: &mut String) -> Result<Tree, Unusable> {
     Ok(match value.kind() {
         Kind::Null => Tree::Null,
@@ -89,4 +111,30 @@ fn below<T>(path: &mut String, step: &str, visit: impl FnOnce(&mut String) -> T)
 pub(super) fn push_step(path: &mut String, step: &str) {
     path.push('/');
     path.push_str(&step.replace('~', "~0").replace('/', "~1"));
+}
+
+/// The JSON Pointer to a value of a tree.
+pub(super) fn path_to(root: &Tree, value: &Tree) -> String {
+    let mut steps = Vec::new();
+    find(root, value, &mut steps);
+    let mut path = String::new();
+    steps.iter().rev().for_each(|step| push_step(&mut path, step));
+    path
+}
+
+fn find(tree: &Tree, value: &Tree, steps: &mut Vec<String>) -> bool {
+    if std::ptr::eq(tree, value) {
+        return true;
+    }
+    let step = match tree {
+        Tree::Array(items) => {
+            items.iter().position(|item| find(item, value, steps)).map(|index| index.to_string())
+        }
+        Tree::Object(members) => {
+            members.iter().find(|(_, member)| find(member, value, steps)).map(|(name, _)| name.clone())
+        }
+        _ => None,
+    };
+    steps.extend(step.clone());
+    step.is_some()
 }

@@ -9,8 +9,49 @@ use millwork_dock::json_schema::Schema;
 
 use crate::data;
 
-/// Tests with another verdict than the suite's, or none, each with its reason.
-const KNOWN_GAPS: &[(&str, &str)] = &[];
+/// The number is none that 64 bits hold, so the crate would read another one.
+const NUMBER: &str = "64-bit";
+/// The schema leads outside itself, and nothing is retrieved.
+const RETRIEVAL: &str = "leads outside";
+/// The schema is of a draft that it brings along by reference.
+const META_SCHEMA: &str = "unknown draft";
+
+/// Tests with another verdict than the suite's, or groups with none, each with its reason: it stands in what is said.
+const KNOWN_GAPS: &[(&str, &str)] = &[
+    ("covered-optional/bignum.json: float comparison with high precision", NUMBER),
+    ("covered-optional/bignum.json: float comparison with high precision on negative numbers", NUMBER),
+    ("covered-optional/bignum.json: integer: a bignum is an integer", NUMBER),
+    ("covered-optional/bignum.json: integer: a negative bignum is an integer", NUMBER),
+    ("covered-optional/bignum.json: minimum integer comparison", NUMBER),
+    ("covered-optional/bignum.json: number: a bignum is a number", NUMBER),
+    ("covered-optional/bignum.json: number: a negative bignum is a number", NUMBER),
+    ("covered-optional/bignum.json: string: a bignum is not a string", NUMBER),
+    ("ignored-keywords/vocabulary.json: ignore unrecognized optional vocabulary", META_SCHEMA),
+    (
+        "ignored-keywords/vocabulary.json: schema that uses custom metaschema with with no validation vocabulary",
+        META_SCHEMA,
+    ),
+    ("refused/dynamicRef.json: $ref and $dynamicAnchor are independent of order - $defs first", RETRIEVAL),
+    ("refused/dynamicRef.json: $ref and $dynamicAnchor are independent of order - $ref first", RETRIEVAL),
+    ("refused/dynamicRef.json: $ref to $dynamicRef finds detached $dynamicAnchor", RETRIEVAL),
+    ("refused/dynamicRef.json: strict-tree schema, guards against misspelled properties", RETRIEVAL),
+    ("refused/dynamicRef.json: tests for implementation dynamic anchor and reference link", RETRIEVAL),
+    ("refused/refRemote.json: $ref to $ref finds detached $anchor", RETRIEVAL),
+    ("refused/refRemote.json: Location-independent identifier in remote ref", RETRIEVAL),
+    ("refused/refRemote.json: anchor within remote ref", RETRIEVAL),
+    ("refused/refRemote.json: base URI change", RETRIEVAL),
+    ("refused/refRemote.json: base URI change - change folder", RETRIEVAL),
+    ("refused/refRemote.json: base URI change - change folder in subschema", RETRIEVAL),
+    ("refused/refRemote.json: fragment within remote ref", RETRIEVAL),
+    ("refused/refRemote.json: ref within remote ref", RETRIEVAL),
+    ("refused/refRemote.json: remote HTTP ref with different $id", RETRIEVAL),
+    ("refused/refRemote.json: remote HTTP ref with different URN $id", RETRIEVAL),
+    ("refused/refRemote.json: remote HTTP ref with nested absolute ref", RETRIEVAL),
+    ("refused/refRemote.json: remote ref", RETRIEVAL),
+    ("refused/refRemote.json: remote ref with ref to defs", RETRIEVAL),
+    ("refused/refRemote.json: retrieved nested refs resolve relative to their URI not $id", RETRIEVAL),
+    ("refused/refRemote.json: root ref in remote ref", RETRIEVAL),
+];
 
 #[derive(Default)]
 struct Tally {
@@ -32,9 +73,12 @@ fn verdicts_are_the_suites() {
     }
     println!("{} groups, {} tests", tally.groups, tally.tests);
     for (gap, reason) in KNOWN_GAPS {
-        assert!(tally.differing.remove(*gap).is_some(), "no gap any more: {gap} ({reason})");
+        let said =
+            tally.differing.remove(*gap).unwrap_or_else(|| panic!("no gap any more: {gap} ({reason})"));
+        assert!(said.contains(reason), "{gap}: {said}");
     }
     assert!(tally.differing.is_empty(), "{:#?}", tally.differing);
+    assert_eq!((tally.groups, tally.tests), (415, 1401));
 }
 
 fn judge(file: &str, group: Value<'_>, tally: &mut Tally) {
@@ -59,10 +103,11 @@ fn judge(file: &str, group: Value<'_>, tally: &mut Tally) {
             outcome.failed.is_empty() == expected && outcome.failed.is_within(schema.keywords())
         });
         if !agrees {
-            let failed = outcome.map(|outcome| outcome.failed.names().collect::<Vec<_>>());
-            tally
-                .differing
-                .insert(format!("{name}: {}", text(test)), format!("valid: {expected}, {failed:?}"));
+            let said = match outcome {
+                Ok(outcome) => format!("{:?}", outcome.failed.names().collect::<Vec<_>>()),
+                Err(stop) => stop.to_string(),
+            };
+            tally.differing.insert(format!("{name}: {}", text(test)), format!("valid: {expected}, {said}"));
         }
     }
 }
