@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use millwork_dock::argument::{Schema, Verdict};
+use millwork_dock::argument::{ReportTooLarge, Schema, Verdict};
 use millwork_dock::budget::Budget;
 use millwork_dock::config::Config;
 use millwork_dock::dock::tool_call::{CallFinding, CallOutcome};
@@ -163,16 +163,28 @@ fn exit_of_call(call: &CallFinding<'_>) -> Exit {
     }
 }
 
+fn explain_calls(calls: &[CallFinding<'_>], out: &mut String) -> Result<(), ReportTooLarge> {
+    let _ = writeln!(out, "\ncalls\n  {}", calls.len());
+    for call in calls {
+        let tool = String::from_utf8_lossy(&call.tool).escape_debug().to_string();
+        let _ = match &call.outcome {
+            CallOutcome::NotDeclared => writeln!(out, "\n{tool}: no tool of the catalogue has this name"),
+            CallOutcome::Refused(refusal) => writeln!(out, "\n{tool}: {}", refusal.code()),
+            CallOutcome::NotValidated(refusal) => writeln!(out, "\n{tool}: {}", refusal.code()),
+            CallOutcome::Validated(outcome) => writeln!(out, "\n{tool}: {}", in_words(outcome)),
+            CallOutcome::Checked(check) => write!(out, "\n{tool}\n{}", render::report(check, None, "")?),
+        };
+    }
+    Ok(())
+}
+
 /// What JSON Schema said.
 fn in_words(outcome: &Outcome) -> String {
     let failed: Vec<&str> = outcome.failed.names().collect();
     if failed.is_empty() { "valid".to_owned() } else { format!("not valid, for {}", failed.join(", ")) }
 }
 
-pub(super) fn explain(
-    dock: &Dock,
-    evaluation: &Evaluation<'_>,
-) -> Result<String, millwork_dock::argument::ReportTooLarge> {
+pub(super) fn explain(dock: &Dock, evaluation: &Evaluation<'_>) -> Result<String, ReportTooLarge> {
     let verdict = &evaluation.verdict;
     let mut out = format!(
         "a receipt keeps\n  is_correct      {}\n  quality_score   {}\n  anchor_results  ",
@@ -218,23 +230,7 @@ pub(super) fn explain(
             };
             let _ = write!(out, "\nreport\n{}", render::report(check, pinned, "")?);
         }
-        Finding::Calls(calls) => {
-            let _ = writeln!(out, "\ncalls\n  {}", calls.len());
-            for call in calls {
-                let tool = String::from_utf8_lossy(&call.tool).escape_debug().to_string();
-                let _ = match &call.outcome {
-                    CallOutcome::NotDeclared => {
-                        writeln!(out, "\n{tool}: no tool of the catalogue has this name")
-                    }
-                    CallOutcome::Refused(refusal) => writeln!(out, "\n{tool}: {}", refusal.code()),
-                    CallOutcome::NotValidated(refusal) => writeln!(out, "\n{tool}: {}", refusal.code()),
-                    CallOutcome::Validated(outcome) => writeln!(out, "\n{tool}: {}", in_words(outcome)),
-                    CallOutcome::Checked(check) => {
-                        write!(out, "\n{tool}\n{}", render::report(check, None, "")?)
-                    }
-                };
-            }
-        }
+        Finding::Calls(calls) => explain_calls(calls, &mut out)?,
         Finding::Profile(profile) => {
             let _ = write!(out, "\nreport\n{}", super::profile::text(profile, ""));
         }
