@@ -28,7 +28,9 @@ fuzz_target!(|text: &[u8]| {
         Err(error) => {
             let why = error.to_string();
             let known = ours.has_lone_surrogates()
-                || ["surrogate", "hex escape", "out of range", "recursion limit"].iter().any(|known| why.contains(known));
+                || ["surrogate", "hex escape", "out of range", "recursion limit"]
+                    .iter()
+                    .any(|known| why.contains(known));
             assert!(known, "accepted, but {why}");
         }
     }

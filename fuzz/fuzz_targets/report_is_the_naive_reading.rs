@@ -30,7 +30,9 @@ fuzz_target!(|text: &str| {
             let report = String::from_utf8(report).unwrap();
             report.rsplit_once(",\"not_checked\":").unwrap().0.to_owned()
         }
-        Err(Stop::Refused(refusal, _)) if refusal.code().starts_with("arguments_") => refusal.code().to_owned(),
+        Err(Stop::Refused(refusal, _)) if refusal.code().starts_with("arguments_") => {
+            refusal.code().to_owned()
+        }
         Err(_) => return,
     };
     let naive = reference::parse(&reference::units(text)).unwrap();
