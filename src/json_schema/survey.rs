@@ -18,6 +18,9 @@ const MAX_SAFE: f64 = 9_007_199_254_740_992.0;
 /// Bytes that the crate takes for a value of a schema that an error carries along.
 const BYTES_PER_VALUE: u64 = 96;
 
+/// Where the meta-schemas are that the crate brings along.
+const META_SCHEMAS: &str = "://json-schema.org/draft";
+
 /// The findings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Survey {
@@ -49,7 +52,9 @@ pub(super) fn survey(root: &Tree) -> Result<Survey, Unusable> {
         let (targets, astray) = surveyor.references.of(schema);
         if let Some(astray) = astray {
             surveyor.survey.keywords = KeywordSet::ALL;
-            surveyor.survey.astray.get_or_insert_with(|| unreachable(astray, path_to(root, schema)));
+            if !astray.reference.contains(META_SCHEMAS) {
+                surveyor.survey.astray.get_or_insert_with(|| unreachable(astray, path_to(root, schema)));
+            }
         }
         targets.into_iter().try_for_each(|target| surveyor.visit(target))?;
     }
