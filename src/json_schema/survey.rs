@@ -104,10 +104,10 @@ impl<'s> Surveyor<'s> {
             }
             "patternProperties" => {
                 for pattern in value.as_object().into_iter().flat_map(Map::keys) {
-                    if let Err(error) = Pattern::compile(pattern.as_bytes()) {
+                    if let Some(what) = unfit_for_names(pattern) {
                         let mut path = path_to(self.root, value);
                         push_step(&mut path, pattern);
-                        return Err(Unusable::new(format!("the pattern does not compile: {error}"), path));
+                        return Err(Unusable::new(what, path));
                     }
                     self.survey.costs.name += pattern_cost(pattern);
                 }
@@ -176,6 +176,23 @@ fn unreachable(astray: Astray<'_>, mut path: String) -> Unusable {
     };
     push_step(&mut path, keyword);
     Unusable::new(what, path)
+}
+
+/// Why a pattern of `patternProperties` is not to be given to the crate. It would take these escapes, and read them
+/// otherwise than ECMA-262 does.
+fn unfit_for_names(pattern: &str) -> Option<String> {
+    if let Err(error) = Pattern::compile(pattern.as_bytes()) {
+        return Some(format!("the pattern does not compile: {error}"));
+    }
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        if character == '\\'
+            && let Some(escaped @ ('b' | 'B' | 'A' | 'z')) = characters.next()
+        {
+            return Some(format!("`\\{escaped}` in a pattern of `patternProperties`: write it without"));
+        }
+    }
+    None
 }
 
 /// Steps for matching 16 bytes of a name at worst: every state of the pattern at every byte. Its states are
