@@ -191,8 +191,8 @@ fn unusable(error: &ValidationError<'_>, survey: &Survey) -> Unusable {
         ValidationErrorKind::Custom { message, .. } => message.clone(),
         // Its syntax is right: the survey has read it.
         ValidationErrorKind::Format { .. } => {
-            "a pattern with a look-around or a back-reference, or one too large: \
-            `patternProperties` takes only what matches in linear time"
+            "a pattern that is not matched in linear time (look-around, back-reference), is too large, or is of an old \
+             form: write it in plain terms for `patternProperties`"
                 .to_owned()
         }
         ValidationErrorKind::AnyOf { .. } => "not as the meta-schema says".to_owned(),

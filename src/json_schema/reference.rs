@@ -10,8 +10,8 @@ pub(super) struct References<'s> {
     root: &'s Tree,
     /// By `$anchor`, `$dynamicAnchor`, or an `$id` that is a fragment.
     anchors: HashMap<&'s str, Vec<&'s Tree>>,
-    /// By the last step of their `$id`.
-    resources: HashMap<&'s str, Vec<&'s Tree>>,
+    /// By the last step of their `$id`, with the whole of it.
+    resources: HashMap<&'s str, Vec<(&'s str, &'s Tree)>>,
     /// The innermost resource that each value belongs to.
     around: HashMap<*const Tree, &'s Tree>,
     /// Those with `$recursiveAnchor`.
@@ -47,7 +47,7 @@ impl<'s> References<'s> {
                     self.anchors.entry(anchor).or_default().push(value);
                 } else {
                     inner = value;
-                    self.resources.entry(last_step(id)).or_default().push(value);
+                    self.resources.entry(last_step(id)).or_default().push((id, value));
                 }
             }
             for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
@@ -96,7 +96,9 @@ impl<'s> References<'s> {
         let bases: Vec<&Tree> = if uri.is_empty() {
             vec![resource, self.root]
         } else {
-            self.resources.get(last_step(uri)).cloned().unwrap_or_default()
+            let alike = self.resources.get(last_step(uri)).map(Vec::as_slice).unwrap_or_default();
+            let same = alike.iter().any(|(id, _)| *id == uri);
+            alike.iter().filter(|(id, _)| !same || *id == uri).map(|(_, resource)| *resource).collect()
         };
         let fragment = percent_decoded(fragment);
         if fragment.is_empty() {

@@ -18,6 +18,9 @@ const MAX_SAFE: f64 = 9_007_199_254_740_992.0;
 /// Bytes that the crate takes for a value of a schema that an error carries along.
 const BYTES_PER_VALUE: u64 = 96;
 
+/// Where the meta-schemas are that the crate brings along.
+const META_SCHEMAS: &str = "://json-schema.org/draft";
+
 /// The findings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Survey {
@@ -49,7 +52,9 @@ pub(super) fn survey(root: &Tree) -> Result<Survey, Unusable> {
         let (targets, astray) = surveyor.references.of(schema);
         if let Some(astray) = astray {
             surveyor.survey.keywords = KeywordSet::ALL;
-            surveyor.survey.astray.get_or_insert_with(|| unreachable(astray, path_to(root, schema)));
+            if !astray.reference.contains(META_SCHEMAS) {
+                surveyor.survey.astray.get_or_insert_with(|| unreachable(astray, path_to(root, schema)));
+            }
         }
         targets.into_iter().try_for_each(|target| surveyor.visit(target))?;
     }
@@ -99,10 +104,10 @@ impl<'s> Surveyor<'s> {
             }
             "patternProperties" => {
                 for pattern in value.as_object().into_iter().flat_map(Map::keys) {
-                    if let Err(error) = Pattern::compile(pattern.as_bytes()) {
+                    if let Some(what) = unfit_for_names(pattern) {
                         let mut path = path_to(self.root, value);
                         push_step(&mut path, pattern);
-                        return Err(Unusable::new(format!("the pattern does not compile: {error}"), path));
+                        return Err(Unusable::new(what, path));
                     }
                     self.survey.costs.name += pattern_cost(pattern);
                 }
@@ -171,6 +176,23 @@ fn unreachable(astray: Astray<'_>, mut path: String) -> Unusable {
     };
     push_step(&mut path, keyword);
     Unusable::new(what, path)
+}
+
+/// Why a pattern of `patternProperties` is not to be given to the crate. It would take these escapes, and read them
+/// otherwise than ECMA-262 does.
+fn unfit_for_names(pattern: &str) -> Option<String> {
+    if let Err(error) = Pattern::compile(pattern.as_bytes()) {
+        return Some(format!("the pattern does not compile: {error}"));
+    }
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        if character == '\\'
+            && let Some(escaped @ ('b' | 'B' | 'A' | 'z')) = characters.next()
+        {
+            return Some(format!("`\\{escaped}` in a pattern of `patternProperties`: write it without"));
+        }
+    }
+    None
 }
 
 /// Steps for matching 16 bytes of a name at worst: every state of the pattern at every byte. Its states are

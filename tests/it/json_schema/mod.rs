@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod hostile;
+mod names;
 mod oracle;
 mod suite;
 
