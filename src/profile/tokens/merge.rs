@@ -64,15 +64,16 @@ impl Piece<'_> {
     }
 }
 
-/// A part of a long piece.
+/// A part of a long piece: one token, so that its length fits into a byte. Eight bytes, since how many fit into a
+/// cache decides how long the longest pieces take.
 #[derive(Debug, Clone, Copy)]
 struct Part {
-    /// Where the part before it begins.
-    before: u32,
-    /// Where it ends.
-    end: u32,
     /// The rank of it and its neighbour to the right together; [`NONE`] too where a part no longer begins.
     rank: u32,
+    /// How long it is.
+    len: u8,
+    /// How long the part before it is; 0 for the first.
+    len_before: u8,
 }
 
 /// A pair to be merged at a rank.
@@ -140,11 +141,7 @@ impl Merger {
             _ => NONE,
         });
         let parts = (0..len).zip(ranks.chain([NONE]));
-        self.parts.extend(parts.map(|(start, rank)| Part {
-            before: start.wrapping_sub(1),
-            end: start + 1,
-            rank,
-        }));
+        self.parts.extend(parts.map(|(start, rank)| Part { rank, len: 1, len_before: u8::from(start > 0) }));
         for start in 0..len {
             let rank = self.part(start).rank;
             self.wait(start, rank);
@@ -175,21 +172,23 @@ impl Merger {
 
     /// Makes the part at `start` and its neighbour to the right one.
     fn merge(&mut self, piece: Piece<'_>, start: u32) {
-        let Part { before, end: middle, .. } = self.part(start);
-        let end = self.part(middle).end;
+        let left = self.part(start);
+        let middle = start + u32::from(left.len);
+        let right = self.part(middle);
+        let len = left.len.saturating_add(right.len);
         self.set(middle, |part| part.rank = NONE);
-        self.set(end, |part| part.before = start);
-        self.set(start, |part| part.end = end);
+        self.set(start + u32::from(len), |part| part.len_before = len);
+        self.set(start, |part| part.len = len);
         self.rank_again(piece, start);
-        if before != NONE {
-            self.rank_again(piece, before);
+        if left.len_before > 0 {
+            self.rank_again(piece, start - u32::from(left.len_before));
         }
     }
 
     fn rank_again(&mut self, piece: Piece<'_>, start: u32) {
-        let middle = self.part(start).end as usize;
+        let middle = start as usize + usize::from(self.part(start).len);
         let rank = match self.parts.get(middle) {
-            Some(right) => piece.rank_between(start as usize, right.end as usize),
+            Some(right) => piece.rank_between(start as usize, middle + usize::from(right.len)),
             None => NONE,
         };
         self.set(start, |part| part.rank = rank);
@@ -212,7 +211,7 @@ impl Merger {
     }
 
     fn part(&self, start: u32) -> Part {
-        const NO_PART: Part = Part { before: NONE, end: NONE, rank: NONE };
+        const NO_PART: Part = Part { rank: NONE, len: 0, len_before: 0 };
         self.parts.get(start as usize).copied().unwrap_or(NO_PART)
     }
 
