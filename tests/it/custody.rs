@@ -65,6 +65,32 @@ async fn exchange(served: &Served, directory: &Path, sent: &[u8]) -> Vec<u8> {
     answer
 }
 
+/// A dock of each other kind.
+const MORE_DOCKS: &str = r#"
+[[dock]]
+path = "/tools"
+access = "public"
+check = "token-efficiency/v1"
+[[dock]]
+path = "/calls"
+access = "public"
+check = "tool-argument/v1"
+source = "tool_call"
+tools = "tools.json"
+uncovered = "json-schema"
+anchors = "per_defect"
+[[dock]]
+path = "/values"
+access = "public"
+check = "json-schema"
+source = "arguments"
+schema = "schema.json"
+"#;
+
+/// A tool that the criteria grade, and one that they refuse.
+const TOOLS: &str = r#"[{"name":"f","inputSchema":{"type":"object","additionalProperties":false}},
+    {"name":"g","inputSchema":{"anyOf":[{"required":["a"]},{"propertyNames":{"maxLength":1}}]}}]"#;
+
 /// The canary in every part of an HTTP/1.1 request, one part at a time.
 fn requests() -> Vec<String> {
     let post = |path: &str, headers: &str, sent: &str| {
@@ -90,7 +116,18 @@ fn requests() -> Vec<String> {
     let tool = format!(
         r#"{{"name":"{CANARY}","description":"{CANARY}","{CANARY}":1,"inputSchema":{{"{CANARY}":"{CANARY}"}}}}"#
     );
+    let call = |name: &str| format!(r#"{{"name":"{name}","arguments":{{"{CANARY}":"{CANARY}"}}}}"#);
     requests.extend([
+        post("/calls", "", &body(&call(CANARY))),
+        post(
+            "/calls",
+            "",
+            &body(&format!("[{},{},{{\"tool\":\"{CANARY}\",\"args\":1}}]", call("f"), call("g"))),
+        ),
+        post("/calls", "", &body(&format!(r#"{{"name":"f","arguments":"{{\"{CANARY}"}}"#))),
+        post("/calls", "", &body(&format!("\"{CANARY}\""))),
+        post("/values", "", &body(&format!(r#"{{"{CANARY}":"{CANARY}","city":["{CANARY}"]}}"#))),
+        post("/values", "", &body(&format!("\"{CANARY}\""))),
         post("/tools", "", &body(&format!("[{tool},{tool}]"))),
         post("/tools", "", &body(&format!("[{tool},{{\"name\":[\"{CANARY}\"]}}]"))),
         post("/tools", "", &body(&format!("\"{CANARY}\""))),
@@ -160,9 +197,9 @@ fn assert_clean(what: &str, bytes: &[u8]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_canary_shows_nowhere_at_trace_level() {
     for format in ["json", "pretty"] {
-        let tools = "[[dock]]\npath = \"/tools\"\naccess = \"public\"\ncheck = \"token-efficiency/v1\"";
-        let directory = directory("", tools);
+        let directory = directory("", MORE_DOCKS);
         let directory = directory.path();
+        std::fs::write(directory.join("tools.json"), TOOLS).expect("written");
         let (mut served, said) = serve(directory, &["--log", "trace", "--log-format", format]);
         assert_clean("standard output", said.as_bytes());
         for request in requests() {
