@@ -212,9 +212,7 @@ pub(super) fn anchors(schema: &Schema, (result, met): &Checked) -> Anchors {
 
 /// The anchors of calls: of each keyword that some tool's schema has, whether no call failed it.
 pub(super) fn anchors_of_calls(toolbox: &Toolbox, outcome: &tool_call::Outcome<'_>) -> Anchors {
-    let mut more = outcome.refusals();
-    more.sort();
-    more.dedup();
+    let more = outcome.refusals();
     let listed = Set::one(VALID)
         .and(Set::range(FIRST_GUARD, FIRST_GUARD + tool_call::OF_CALLS.len()))
         .and(CALL_ANCHORS.guards());
@@ -227,7 +225,7 @@ pub(super) fn anchors_of_calls(toolbox: &Toolbox, outcome: &tool_call::Outcome<'
         _ => None,
     });
     let failed = failed.fold(Set::NONE, |all, failed| all.and(keywords(failed)));
-    let met = keywords(toolbox.keywords());
+    let met = keywords(toolbox.keywords);
     Anchors {
         table: &CALL_ANCHORS,
         listed: listed.and(met),

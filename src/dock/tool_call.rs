@@ -62,6 +62,8 @@ pub struct Toolbox {
     /// In the order of the catalogue.
     tools: Vec<(Box<[u8]>, Grader)>,
     by_name: HashMap<Box<[u8]>, usize>,
+    /// The keywords of all schemas that JSON Schema grades.
+    pub(super) keywords: KeywordSet,
 }
 
 /// What may grade the calls of a tool.
@@ -129,20 +131,16 @@ impl Toolbox {
             .map(|tool| (tool.name.decode().into(), Grader::of(tool, document, engines)))
             .collect();
         let by_name = tools.iter().enumerate().map(|(index, (name, _))| (name.clone(), index)).collect();
-        Ok(Toolbox { tools, by_name })
+        let keywords = tools.iter().fold(KeywordSet::EMPTY, |all, (_, grader)| match grader {
+            Grader::JsonSchema(schema) => all.and(schema.keywords()),
+            Grader::Criteria(_) | Grader::Nothing(_) => all,
+        });
+        Ok(Toolbox { tools, by_name, keywords })
     }
 
     /// The names of the tools as WTF-8 with what grades them, in the order of the catalogue.
     pub fn tools(&self) -> impl Iterator<Item = (&[u8], &Grader)> {
         self.tools.iter().map(|(name, grader)| (&**name, grader))
-    }
-
-    /// The keywords of all schemas that JSON Schema grades.
-    pub(super) fn keywords(&self) -> KeywordSet {
-        self.tools.iter().fold(KeywordSet::EMPTY, |all, (_, grader)| match grader {
-            Grader::JsonSchema(schema) => all.and(schema.keywords()),
-            Grader::Criteria(_) | Grader::Nothing(_) => all,
-        })
     }
 
     fn grader(&self, name: &[u8]) -> Option<&Grader> {
