@@ -63,36 +63,46 @@ const NAME_MEMBERS: &[&str] = &["name", "tool", "tool_name", "toolName", "functi
 const ARGUMENT_MEMBERS: &[&str] =
     &["arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "kwargs"];
 
+/// Lists of parts inside one another: an answer of the Responses API has `output`, whose messages have `content`, and
+/// nothing known has more. The limit also bounds the recursion, since candidates nest as deep as their bytes allow.
+const MAX_LISTS: u8 = 3;
+
 /// Every call of a candidate: one, a list of them, or a message that holds them.
 pub(super) fn calls(candidate: Value<'_>) -> Calls<'_> {
     let mut found = Calls::default();
     match candidate.kind() {
-        Kind::Array => candidate.items().for_each(|part| found.part(part)),
-        _ => found.part(candidate),
+        Kind::Array => candidate.items().for_each(|part| found.part(part, MAX_LISTS)),
+        _ => found.part(candidate, MAX_LISTS),
     }
     found
 }
 
 impl<'d> Calls<'d> {
-    /// A message, a part of one, or a call by itself.
-    fn part(&mut self, part: Value<'d>) {
+    /// A message, a part of one, or a call by itself. What can be read as two of them is not guessed at.
+    fn part(&mut self, part: Value<'d>, lists: u8) {
         if part.kind() != Kind::Object {
             return;
         }
-        if part.get(b"jsonrpc").is_some() || is(part.get(b"method"), "tools/call") {
-            return self.rpc(part);
-        }
-        match part.get(b"type").and_then(Value::as_text) {
-            Some(kind) if kind == *b"function_call".as_slice() => {
-                return self.named(part, "arguments", false);
-            }
-            Some(kind) if kind == *b"tool_use".as_slice() => return self.named(part, "input", false),
-            Some(kind) if kind == *b"function".as_slice() => return self.function(part.get(b"function")),
-            _ => {}
-        }
-        if !self.message(part) {
+        let kind = part.get(b"type");
+        let two_readings = if part.get(b"jsonrpc").is_some() || is(part.get(b"method"), "tools/call") {
+            self.rpc(part);
+            holds_calls(part) || has(part, NAME_MEMBERS)
+        } else if is(kind, "function_call") {
+            self.named(part, "arguments", false);
+            holds_calls(part) || has(part, &["function"])
+        } else if is(kind, "tool_use") {
+            self.named(part, "input", false);
+            holds_calls(part) || has(part, &["function"])
+        } else if is(kind, "function") {
+            self.function(part.get(b"function"));
+            holds_calls(part) || has(part, ARGUMENT_MEMBERS)
+        } else if self.message(part, lists) {
+            has_unknown_call_member(part) || has(part, NAME_MEMBERS) && has(part, ARGUMENT_MEMBERS)
+        } else {
             self.bare(part);
-        }
+            false
+        };
+        self.unreadable |= two_readings;
     }
 
     /// A request `tools/call`. An answer, or a request for something else, is no call.
@@ -106,7 +116,7 @@ impl<'d> Calls<'d> {
 
     /// The calls of a message, if `part` is one: those of chat completions, legacy ones, Gemini's, and the blocks of
     /// `content`, `parts` and `output`. Whether it was.
-    fn message(&mut self, part: Value<'d>) -> bool {
+    fn message(&mut self, part: Value<'d>, lists: u8) -> bool {
         let mut is_message = false;
         if let Some(calls) = present(part, b"tool_calls") {
             is_message = true;
@@ -123,15 +133,12 @@ impl<'d> Calls<'d> {
             is_message = true;
             self.named(call, "args", true);
         }
-        for blocks in [&b"content"[..], b"parts", b"output"] {
-            let Some(blocks) = part.get(blocks).filter(|blocks| blocks.kind() == Kind::Array) else {
-                continue;
-            };
+        for blocks in LISTS.iter().filter_map(|name| list(part, name)) {
             is_message = true;
-            blocks.items().for_each(|block| self.part(block));
-        }
-        if is_message && has_unknown_call_member(part) {
-            self.unreadable = true;
+            match lists.checked_sub(1) {
+                Some(lists) => blocks.items().for_each(|block| self.part(block, lists)),
+                None => self.unreadable = true,
+            }
         }
         is_message
     }
@@ -178,6 +185,23 @@ fn present<'d>(value: Value<'d>, name: &[u8]) -> Option<Value<'d>> {
     value.get(name).filter(|member| member.kind() != Kind::Null)
 }
 
+/// Members that hold the parts of a message as a list.
+const LISTS: [&str; 3] = ["content", "parts", "output"];
+
+fn list<'d>(part: Value<'d>, name: &str) -> Option<Value<'d>> {
+    part.get(name.as_bytes()).filter(|blocks| blocks.kind() == Kind::Array)
+}
+
+/// Whether it holds calls as a message does.
+fn holds_calls(part: Value<'_>) -> bool {
+    has(part, CALL_MEMBERS) || LISTS.iter().any(|name| list(part, name).is_some())
+}
+
+/// Whether one of the members is there, and not null.
+fn has(part: Value<'_>, names: &[&str]) -> bool {
+    names.iter().any(|name| present(part, name.as_bytes()).is_some())
+}
+
 /// A message holds calls in yet another way, beside those that are read.
 fn has_unknown_call_member(message: Value<'_>) -> bool {
     const KNOWN: [&str; 3] = ["tool_calls", "function_call", "functionCall"];
@@ -189,9 +213,8 @@ fn is(value: Option<Value<'_>>, text: &str) -> bool {
 }
 
 fn looks_like_a_call(part: Value<'_>) -> bool {
-    let has = |names: &[&str]| names.iter().any(|name| present(part, name.as_bytes()).is_some());
     let marked = CALL_TYPES.iter().any(|kind| is(part.get(b"type"), kind));
-    marked || has(CALL_MEMBERS) || has(NAME_MEMBERS) && has(ARGUMENT_MEMBERS)
+    marked || has(part, CALL_MEMBERS) || has(part, NAME_MEMBERS) && has(part, ARGUMENT_MEMBERS)
 }
 
 #[cfg(test)]
@@ -276,6 +299,36 @@ mod tests {
         ] {
             assert_eq!(read(text), (Vec::new(), false), "{text}");
         }
+    }
+
+    #[test]
+    fn what_has_two_readings_is_told() {
+        let call = r#""name":"f","arguments":{}"#;
+        let tool_calls = r#""tool_calls":[{"type":"function","function":{"name":"g","arguments":"{}"}}]"#;
+        for text in [
+            format!(r#"{{"role":"assistant",{tool_calls},{call}}}"#),
+            format!(r#"{{"content":[{{"type":"tool_use","name":"g","input":{{}}}}],{call}}}"#),
+            format!(r#"{{"type":"tool_use","name":"f","input":{{}},{tool_calls}}}"#),
+            format!(r#"{{"type":"function_call",{call},"function":{{"name":"g"}}}}"#),
+            format!(r#"{{"type":"function","function":{{{call}}},"arguments":{{}}}}"#),
+            format!(r#"{{"method":"tools/call","params":{{{call}}},"name":"g"}}"#),
+            format!(r#"{{"method":"tools/call","params":{{{call}}},{tool_calls}}}"#),
+        ] {
+            assert!(read(&text).1, "{text}");
+        }
+        // An author's name is no tool's.
+        let named = format!(r#"{{"role":"assistant","name":"planner",{tool_calls}}}"#);
+        assert_eq!(read(&named), (vec!["g \"{}\"".to_owned()], false));
+    }
+
+    #[test]
+    fn lists_in_lists_are_bounded() {
+        let call = r#"{"type":"tool_use","name":"f","input":{}}"#;
+        let nested =
+            |levels: usize| format!("{}{call}{}", r#"{"content":["#.repeat(levels), "]}".repeat(levels));
+        assert_eq!(read(&nested(3)), (vec!["f {}".to_owned()], false));
+        assert_eq!(read(&nested(4)), (Vec::new(), true));
+        assert_eq!(read(&nested(70_000)), (Vec::new(), true), "as deep as a body can be");
     }
 
     #[test]
