@@ -149,9 +149,7 @@ impl SchemaRefusal {
         }
         pointer
     }
-}
 
-impl SchemaRefusal {
     /// The code, the keyword and its place in the document with this root, for the operator.
     #[must_use]
     pub fn told(&self, root: Value<'_>) -> String {

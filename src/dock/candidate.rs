@@ -1,7 +1,8 @@
 //! The request body: `{"candidate": …}` and nothing else.
 
+use crate::budget::{Budget, Exhausted};
 use crate::fault::Fault;
-use crate::json::{Document, Kind, Value};
+use crate::json::{Document, Kind, Text, Value, trim};
 
 /// The candidate of a request body: any JSON value.
 ///
@@ -18,6 +19,30 @@ pub fn candidate(body: &Document) -> Result<Value<'_>, Fault> {
         return Err(Fault::MalformedRequest);
     }
     Ok(candidate)
+}
+
+/// What a text candidate is.
+pub(super) enum TextKind {
+    /// It does not begin as JSON objects and arrays do, white space aside.
+    Plain,
+    /// It does, and is none.
+    Broken,
+    /// It is one, read strictly and as a whole.
+    Json(Document),
+}
+
+/// Reads a text candidate.
+///
+/// # Errors
+/// [`Exhausted`].
+pub(super) fn read_text(text: Text<'_>, budget: &mut Budget<'_>) -> Result<TextKind, Exhausted> {
+    let text = text.decode();
+    let text = trim(&text);
+    if !matches!(text.first(), Some(b'{' | b'[')) {
+        return Ok(TextKind::Plain);
+    }
+    budget.spend(text.len() as u64 / 16 + 1)?;
+    Ok(Document::parse_decoded(text.to_vec()).map_or(TextKind::Broken, TextKind::Json))
 }
 
 #[cfg(test)]

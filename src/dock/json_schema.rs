@@ -2,6 +2,7 @@
 //! its own keywords'; it never speaks in the name of the argument criteria (decision C2).
 
 use super::anchors::{Anchors, Set, Table};
+use super::candidate::{TextKind, read_text};
 use super::tool_call::{self, CallOutcome, Toolbox};
 use super::verdict::Score;
 use crate::argument::Met;
@@ -149,13 +150,13 @@ pub(super) fn check(
     budget: &mut Budget<'_>,
 ) -> Result<Checked, Exhausted> {
     let met = Met::of(candidate.document());
-    let begins_as_json = |text: Text<'_>| matches!(trim(&text.decode()).first(), Some(b'{' | b'['));
-    match candidate.as_text().filter(|text| begins_as_json(*text)) {
-        Some(text) => {
-            let (result, more) = check_text(schema, text, budget)?;
-            Ok((result, met.and(more)))
+    let kind = candidate.as_text().map_or(Ok(TextKind::Plain), |text| read_text(text, budget))?;
+    match kind {
+        TextKind::Plain => Ok((check_value(schema, candidate, budget)?, met)),
+        TextKind::Broken => Ok((Err(Refusal::InvalidJsonText), met)),
+        TextKind::Json(document) => {
+            Ok((check_value(schema, document.root(), budget)?, met.and(Met::of(&document))))
         }
-        None => Ok((check_value(schema, candidate, budget)?, met)),
     }
 }
 

@@ -1,9 +1,10 @@
 //! The split profile in a dock: the candidate is a catalogue, or a published body that holds one.
 
 use super::anchors::{Anchors, Set, Table};
+use super::candidate::{TextKind, read_text};
 use crate::argument::Met;
-use crate::budget::Budget;
-use crate::json::{Document, Value, compact_len_over, trim};
+use crate::budget::{Budget, Exhausted};
+use crate::json::{Value, compact_len_over, trim};
 use crate::profile::tokens::Tokenizer;
 use crate::profile::{self, Caps, Profile, Refusal, Share, Split, Stop};
 
@@ -51,27 +52,19 @@ pub(super) fn check(
     tokenizer: &Tokenizer,
     candidate: Value<'_>,
     budget: &mut Budget<'_>,
-) -> Result<Outcome, crate::budget::Exhausted> {
+) -> Result<Outcome, Exhausted> {
     let met = Met::of(candidate.document());
     let Some(text) = candidate.as_text() else { return judge(tokenizer, candidate, met, budget) };
-    let text = text.decode();
-    let text = trim(&text);
-    budget.spend(text.len() as u64 / 16 + 1)?;
-    let begins_as_json = matches!(text.first(), Some(b'{' | b'['));
-    match Document::parse_decoded(text.to_vec()) {
-        Ok(document) if begins_as_json => {
-            judge(tokenizer, document.root(), met.and(Met::of(&document)), budget)
+    let refusal = match read_text(text, budget)? {
+        TextKind::Json(document) => {
+            return judge(tokenizer, document.root(), met.and(Met::of(&document)), budget);
         }
-        _ => {
-            let refusal = match (text.len() > Caps::PUBLISHED.body_bytes, begins_as_json) {
-                (true, _) => Refusal::BodyOverCap,
-                (false, true) => Refusal::InvalidRequestBody,
-                (false, false) => Refusal::NotAList,
-            };
-            let body = Set::one(BODY_WITHIN_CAP).only_if(refusal != Refusal::BodyOverCap);
-            Ok(refused(refusal, body, met))
-        }
-    }
+        _ if trim(&text.decode()).len() > Caps::PUBLISHED.body_bytes => Refusal::BodyOverCap,
+        TextKind::Broken => Refusal::InvalidRequestBody,
+        TextKind::Plain => Refusal::NotAList,
+    };
+    let body = Set::one(BODY_WITHIN_CAP).only_if(refusal != Refusal::BodyOverCap);
+    Ok(refused(refusal, body, met))
 }
 
 fn judge(
@@ -79,7 +72,7 @@ fn judge(
     submission: Value<'_>,
     met: Met,
     budget: &mut Budget<'_>,
-) -> Result<Outcome, crate::budget::Exhausted> {
+) -> Result<Outcome, Exhausted> {
     match profile::profile(tokenizer, submission, Caps::PUBLISHED, budget) {
         Ok(profile) => {
             let anchors = anchors_of(&profile, met);

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::anchors::{Anchors, Set, Table};
 use super::argument::{self as single, CONFORMANCE, DEFECTS};
 use super::calls::{Arguments, calls};
+use super::candidate::{TextKind, read_text};
 use super::json_schema as schema_check;
 use super::verdict::Score;
 use crate::argument::{self, Check, Met, Refusal, Schema, Stop, Submission};
 use crate::budget::{Budget, Exhausted};
 use crate::fault::Fault;
-use crate::json::{Document, Value, trim};
+use crate::json::{Document, Value};
 use crate::json_schema::{self, KeywordSet};
 use crate::tools::{self, Form, Tool, ToolsError};
 
@@ -201,14 +202,9 @@ pub(super) fn check<'a>(
     let Some(text) = candidate.as_text() else {
         return check_calls(toolbox, candidate, Submission::Arguments, met, budget);
     };
-    let none = Outcome { findings: Vec::new(), unreadable: false, met };
-    let text = text.decode();
-    let text = trim(&text);
-    if !matches!(text.first(), Some(b'{' | b'[')) {
-        return Ok(none);
-    }
-    budget.spend(text.len() as u64 / 16 + 1).map_err(|_| Fault::CheckTimeout)?;
-    let Ok(document) = Document::parse_decoded(text.to_vec()) else { return Ok(none) };
+    let TextKind::Json(document) = read_text(text, budget).map_err(|_| Fault::CheckTimeout)? else {
+        return Ok(Outcome { findings: Vec::new(), unreadable: false, met });
+    };
     let document = Arc::new(document);
     let met = met.and(Met::of(&document));
     check_calls(
