@@ -1,7 +1,7 @@
 //! The Millwork verifier dock: an HTTPS endpoint that answers whether a model's or agent's output is good.
 //!
-//! Dependencies point one way: `main → cli → server → dock → {argument, json_schema, profile} → json`; [`budget`] and [`fault`]
-//! are leaves. Everything but [`server`] and [`config`] is pure: no async, clock, environment, file, log or HTTP.
+//! Dependencies point one way: `main → cli → server → {dock, service} → {argument, json_schema, profile} → json`; [`budget`] and [`fault`]
+//! are leaves. Everything but [`server`], [`service`] and [`config`] is pure: no async, clock, environment, file, log or HTTP.
 
 pub mod argument;
 pub mod budget;
@@ -17,4 +17,8 @@ pub mod json_schema;
 pub mod profile;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "server")]
+pub mod service;
 pub mod tools;
+#[cfg(feature = "server")]
+pub mod utc;

@@ -90,7 +90,7 @@ pub(crate) fn run() -> Exit {
 
 /// What a verdict line ends with (decision B18): the time, UTC to the second.
 fn stamp() -> String {
-    format!(" — {}", millwork_dock::server::Utc::now())
+    format!(" — {}", millwork_dock::utc::Utc::now())
 }
 
 /// Writes a command's result to standard output. Nothing else goes there.

@@ -3,7 +3,7 @@
 //! RFC 5280, section 4.1: `Certificate ::= SEQUENCE { tbsCertificate SEQUENCE { [0] version OPTIONAL,
 //! serialNumber INTEGER, signature SEQUENCE, issuer SEQUENCE, validity SEQUENCE { notBefore, notAfter } …`.
 
-use super::utc::Utc;
+use crate::utc::Utc;
 
 const INTEGER: u8 = 0x02;
 const UTC_TIME: u8 = 0x17;

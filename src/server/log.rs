@@ -18,8 +18,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 
-use super::utc::Utc;
 use crate::json::write_string;
+use crate::utc::Utc;
 
 /// The target of the one line per request.
 pub(super) const REQUESTS: &str = "millwork_dock::request";

@@ -24,7 +24,6 @@ mod self_signed;
 mod site;
 mod start;
 mod tls;
-mod utc;
 pub mod watch;
 
 use std::sync::Arc;
@@ -35,7 +34,7 @@ pub use self::log::{LogError, LogFormat, Logs};
 pub use self::site::{DockTrouble, load_dock};
 pub use self::start::{Server, StartError, Stop};
 pub use self::tls::TlsError;
-pub use self::utc::Utc;
+pub use crate::utc::Utc;
 
 /// Where the server is in its life. Each phase follows the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

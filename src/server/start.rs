@@ -19,9 +19,9 @@ use super::metrics::Metrics;
 use super::reload::Reload;
 use super::site::{DockTrouble, Site};
 use super::tls::{self, Identity, TlsError};
-use super::utc::Utc;
 use super::{Phase, Shared, accept, admin};
 use crate::config::{Config, Limits};
+use crate::utc::Utc;
 
 /// Descriptors for all that is not a caller's connection: listeners, files, the admin listener.
 const SPARE_DESCRIPTORS: u64 = 128;

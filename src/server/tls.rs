@@ -9,9 +9,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::NoServerSessionStorage;
 
-use super::utc::Utc;
 use super::{certificate, self_signed, watch};
 use crate::config::Tls;
+use crate::utc::Utc;
 
 /// The longest certificate chain or key file, in bytes.
 pub(super) const MAX_PEM_BYTES: u64 = 1024 * 1024;

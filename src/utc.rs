@@ -20,6 +20,24 @@ impl Utc {
         Utc { seconds: since.as_secs(), millis: since.subsec_millis() }
     }
 
+    /// The point so many milliseconds after 1970.
+    #[must_use]
+    pub fn from_unix_millis(millis: u64) -> Self {
+        Utc { seconds: millis / 1000, millis: u32::try_from(millis % 1000).unwrap_or(0) }
+    }
+
+    /// Milliseconds after 1970.
+    #[must_use]
+    pub fn unix_millis(self) -> u64 {
+        self.seconds.saturating_mul(1000).saturating_add(u64::from(self.millis))
+    }
+
+    /// The UTC day, as `2026-11-30`.
+    #[must_use]
+    pub fn day(self) -> String {
+        self.to_string().get(..10).unwrap_or_default().to_owned()
+    }
+
     /// Seconds after 1970.
     #[must_use]
     pub fn unix(self) -> u64 {
@@ -27,7 +45,8 @@ impl Utc {
     }
 
     /// The start of a date's second; `None` if the calendar has none such, or it is before 1970.
-    pub(super) fn from_civil(date: (i32, u8, u8), time: (u8, u8, u8)) -> Option<Self> {
+    #[must_use]
+    pub fn from_civil(date: (i32, u8, u8), time: (u8, u8, u8)) -> Option<Self> {
         let month = Month::try_from(date.1).ok()?;
         let date = Date::from_calendar_date(date.0, month, date.2).ok()?;
         let time = Time::from_hms(time.0, time.1, time.2).ok()?;
@@ -70,5 +89,8 @@ mod tests {
         assert_eq!(Utc::from_civil((1969, 12, 31), (0, 0, 0)), None);
         let utc = Utc { seconds: 1_790_003_661, millis: 5 };
         assert_eq!(format!("{utc:#}"), "2026-09-21T15:14:21.005Z");
+        assert_eq!(utc.day(), "2026-09-21");
+        assert_eq!(utc.unix_millis(), 1_790_003_661_005);
+        assert_eq!(Utc::from_unix_millis(1_790_003_661_005), utc);
     }
 }
