@@ -16,3 +16,13 @@ pub const ERRORS: &str = include_str!("../contract/errors.md");
 
 /// `contract/anchors.md`: what each anchor on a receipt means, and the score.
 pub const ANCHORS: &str = include_str!("../contract/anchors.md");
+
+/// The pinned corpus that verifies the engine of an operation (`conformance/corpus`); empty for an unknown name.
+#[must_use]
+pub fn corpus(operation: &str) -> &'static str {
+    match operation {
+        "argument-check" => include_str!("../conformance/corpus/argument-check.v1.json"),
+        "split-profile" => include_str!("../conformance/corpus/split-profile.v1.json"),
+        _ => "",
+    }
+}

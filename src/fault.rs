@@ -63,4 +63,34 @@ faults! {
     CheckTimeout = "check_timeout",
     /// The operator's pinned schema or tool cannot be graded; not the candidate's fault.
     ToolNotGradable = "tool_not_gradable",
+    /// An operation that the criteria name and do not offer.
+    NotCovered = "NOT-COVERED",
+    /// The pre-check's least interval has not passed.
+    TooSoon = "too_soon",
+    /// The pre-check's allowance of the day is used up.
+    AllowanceExhausted = "allowance_exhausted",
+    /// A check has its price, and no payment came with it.
+    PaymentRequired = "payment_required",
+    /// The payment cannot be decoded, or there are two.
+    PaymentMalformed = "payment_malformed",
+    /// The payment is for something else than what is offered.
+    PaymentMismatch = "payment_mismatch",
+    /// The facilitator calls the payment invalid.
+    PaymentInvalid = "payment_invalid",
+    /// The payment was used before.
+    PaymentReplayed = "payment_replayed",
+    /// The payment is being used, or what became of it is not known yet.
+    PaymentUnderway = "payment_underway",
+    /// The facilitator refused to settle; nothing was paid.
+    SettlementRefused = "settlement_refused",
+    /// Whether the payment was settled is not known yet; the same one may be sent again.
+    SettlementUnknown = "settlement_unknown",
+    /// The facilitator cannot be reached; nothing was paid.
+    FacilitatorUnavailable = "facilitator_unavailable",
+    /// Allowances and the ledger cannot be reached.
+    StoreUnavailable = "store_unavailable",
+    /// A tripwire stopped the operation until the operator acknowledges it.
+    OperationStopped = "operation_stopped",
+    /// The report would be over 8 MiB; nothing was paid.
+    ReportTooLarge = "report_too_large",
 }

@@ -22,3 +22,5 @@ pub mod service;
 pub mod tools;
 #[cfg(feature = "server")]
 pub mod utc;
+#[cfg(feature = "server")]
+pub mod watch;

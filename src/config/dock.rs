@@ -1,12 +1,11 @@
 //! One `[[dock]]` of the configuration.
 
-use super::keys::{RATE_LIMIT, RATES};
+use super::rate;
 use super::read::{At, Read, Reported, Section, Walk, nearest, shown};
-use super::{Access, AnchorMode, Check, DockConfig, KeySource, RateLimit, SchemaSource, Source, Tools};
+use super::{Access, AnchorMode, Check, DockConfig, KeySource, SchemaSource, Source, Tools};
 use crate::dock::{argument, json_schema, profile, tool_call};
 use crate::tools::Form;
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 
 /// The longest URL path of a dock, in bytes.
 const MAX_PATH: usize = 512;
@@ -30,7 +29,9 @@ fn read<'a>(walk: &mut Walk<'a>, section: &Section<'a>, taken: &mut Taken<'a>) -
     let check = read_check(walk, section, kind);
     let require = read_require(walk, section, kind);
     let anchors = read_anchors(walk, section, kind);
-    let rate_limit = read_rate_limit(walk, section, &access);
+    // Off for managed docks: Millwork's calls come from few addresses and are never tried again.
+    let is_public = matches!(access, Ok(Access::Public));
+    let rate_limit = rate::read(walk, section, is_public.then(|| rate::limit(200, 400)));
     Ok(DockConfig {
         path: path?,
         access: access?,
@@ -41,7 +42,7 @@ fn read<'a>(walk: &mut Walk<'a>, section: &Section<'a>, taken: &mut Taken<'a>) -
     })
 }
 
-fn missing(walk: &mut Walk<'_>, section: &Section<'_>, key: &str, fix: &str) -> Reported {
+pub(super) fn missing(walk: &mut Walk<'_>, section: &Section<'_>, key: &str, fix: &str) -> Reported {
     walk.report(section.line(), section.path(key), format!("is missing; {fix}"))
 }
 
@@ -68,7 +69,7 @@ fn read_path<'a>(walk: &mut Walk<'a>, section: &Section<'a>, taken: &mut Taken<'
 }
 
 /// Requests are matched byte for byte, so a path must be one that every client sends unchanged.
-fn wrong_with_path(path: &str) -> Option<&'static str> {
+pub(super) fn wrong_with_path(path: &str) -> Option<&'static str> {
     const ALLOWED: &[u8] = b"-._~!$&'()*+,;=:@";
     let Some(rest) = path.strip_prefix('/') else { return Some("it must start with /") };
     if path.len() > MAX_PATH {
@@ -373,39 +374,4 @@ fn read_anchors<'a>(walk: &mut Walk<'a>, section: &Section<'a>, kind: Read<Kind>
             Err(walk.report(Some(line), section.path(KEY), what))
         }
     }
-}
-
-/// Off for managed docks: Millwork's calls come from few addresses and are never tried again.
-fn read_rate_limit<'a>(
-    walk: &mut Walk<'a>,
-    section: &Section<'a>,
-    access: &Read<Access>,
-) -> Read<Option<RateLimit>> {
-    const KEY: &str = "rate_limit";
-    if !section.has(KEY) {
-        return Ok(matches!(access, Ok(Access::Public))
-            .then(|| RateLimit { per_second: rate(200), burst: rate(400) }));
-    }
-    if let Some(At { line, value }) = walk.text_if_text(section, KEY) {
-        if value == "off" {
-            return Ok(None);
-        }
-        let what = format!(
-            "is \"{}\"; write rate_limit = {{ per_second = 200, burst = 400 }} or rate_limit = \"off\"",
-            shown(value)
-        );
-        return Err(walk.report(Some(line), section.path(KEY), what));
-    }
-    let Some(table) = walk.section(section, KEY, &RATE_LIMIT)? else { return Ok(None) };
-    let rates = RATES.each_ref().map(|bound| match walk.number(&table, bound)? {
-        Some(At { value, .. }) => Ok(value),
-        None => Err(missing(walk, &table, bound.key, "a rate_limit has both per_second and burst")),
-    });
-    let [per_second, burst] = rates;
-    Ok(Some(RateLimit { per_second: rate(per_second?), burst: rate(burst?) }))
-}
-
-/// A number whose bounds have been checked.
-fn rate(value: u64) -> NonZeroU32 {
-    u32::try_from(value).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
 }

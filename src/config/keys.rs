@@ -15,8 +15,8 @@ pub struct Table {
 /// The top level.
 pub const ROOT: Table = Table {
     name: "",
-    keys: &["server", "tls", "limits", "dock"],
-    later: &["service", "x402", "signing", "store"],
+    keys: &["server", "tls", "limits", "dock", "service", "x402", "signing", "store"],
+    later: &[],
 };
 
 /// `[server]`.
@@ -69,8 +69,34 @@ pub const DOCK: Table = Table {
 /// `rate_limit` of a dock.
 pub const RATE_LIMIT: Table = Table { name: "rate_limit", keys: &["per_second", "burst"], later: &[] };
 
+/// `[[service]]`.
+pub const SERVICE: Table =
+    Table { name: "service", keys: &["op", "base", "payment", "rate_limit", "acknowledged"], later: &[] };
+
+/// `[x402]`.
+pub const X402: Table = Table {
+    name: "x402",
+    keys: &[
+        "facilitator",
+        "pay_to",
+        "network",
+        "asset",
+        "fee_payers",
+        "verify_timeout_ms",
+        "settle_timeout_ms",
+    ],
+    later: &[],
+};
+
+/// `[signing]`.
+pub const SIGNING: Table = Table { name: "signing", keys: &["key", "retired"], later: &[] };
+
+/// `[store]`.
+pub const STORE: Table = Table { name: "store", keys: &["url", "url_env", "house_wallets"], later: &[] };
+
 /// Every table.
-pub const TABLES: &[&Table] = &[&ROOT, &SERVER, &TLS, &LIMITS, &DOCK, &RATE_LIMIT];
+pub const TABLES: &[&Table] =
+    &[&ROOT, &SERVER, &TLS, &LIMITS, &DOCK, &RATE_LIMIT, &SERVICE, &X402, &SIGNING, &STORE];
 
 /// A number's key, its default and the range that it may be in.
 #[derive(Debug)]
@@ -135,6 +161,24 @@ pub const BOUNDS: &[Bound] = &[
         min: 0,
         max: 600_000,
         why: "where 0 cuts requests under way off at once",
+    },
+];
+
+/// How long the facilitator may take.
+pub const FACILITATOR_TIMES: [Bound; 2] = [
+    Bound {
+        key: "verify_timeout_ms",
+        default: 10_000,
+        min: 100,
+        max: 60_000,
+        why: "since the caller waits for it before the check is delivered",
+    },
+    Bound {
+        key: "settle_timeout_ms",
+        default: 30_000,
+        min: 100,
+        max: 60_000,
+        why: "since an offer holds for 60 s",
     },
 ];
 

@@ -1,9 +1,10 @@
 //! From text to [`Config`]: the file as a whole, `[server]`, `[tls]` and `[limits]`.
 
 use super::dock;
-use super::keys::{BOUNDS, DOCK, LIMITS, ROOT, SERVER, TLS};
+use super::keys::{BOUNDS, DOCK, LIMITS, ROOT, SERVER, SERVICE, TLS};
 use super::mistake::{Mistake, Mistakes};
 use super::read::{At, Read, Section, Walk, shown};
+use super::service::{self, Operations};
 use super::{Config, DockConfig, Limits, Tls};
 use crate::budget;
 use std::fs::File;
@@ -81,8 +82,9 @@ fn read_config<'a>(walk: &mut Walk<'a>, table: &'a DeTable<'a>) -> Read<Config> 
     let tls = read_tls(walk, &root);
     let limits = read_limits(walk, &root);
     let docks = read_docks(walk, &root);
+    let Operations { services, signing, x402, store } = service::read_all(walk, &root, docks.as_ref().ok())?;
     let (listen, admin_listen) = server?;
-    Ok(Config { listen, admin_listen, tls: tls?, limits: limits?, docks: docks? })
+    Ok(Config { listen, admin_listen, tls: tls?, limits: limits?, docks: docks?, services, signing, x402, store })
 }
 
 fn read_server<'a>(walk: &mut Walk<'a>, root: &Section<'a>) -> Read<(SocketAddr, SocketAddr)> {
@@ -183,7 +185,7 @@ fn read_names<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Option<Vec
 }
 
 /// An IP address, or a DNS name as RFC 1123 has it (a wildcard as its first label allowed).
-fn is_host(name: &str) -> bool {
+pub(super) fn is_host(name: &str) -> bool {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
@@ -268,11 +270,11 @@ fn size(value: u64) -> usize {
 
 fn read_docks<'a>(walk: &mut Walk<'a>, root: &Section<'a>) -> Read<Vec<DockConfig>> {
     let sections = walk.sections(root, DOCK.name, &DOCK)?;
-    if sections.is_empty() {
+    if sections.is_empty() && !root.has(SERVICE.name) {
         return Err(walk.report(
             None,
             DOCK.name,
-            "is missing; add at least one [[dock]] with path, access, check and source",
+            "is missing; add at least one [[dock]] with path, access, check and source, or a [[service]]",
         ));
     }
     dock::read_all(walk, sections)

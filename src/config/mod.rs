@@ -8,12 +8,16 @@ mod dock;
 pub mod keys;
 mod load;
 mod mistake;
+mod rate;
 mod read;
+mod service;
 
 pub use load::MAX_FILE_BYTES;
 pub use mistake::{Mistake, Mistakes};
 
 pub use crate::dock::AnchorMode;
+pub use crate::service::Op;
+pub use crate::service::x402::Requirements;
 pub use crate::tools::Form;
 
 use crate::dock::anchors::Table;
@@ -36,8 +40,16 @@ pub struct Config {
     pub tls: Tls,
     /// Every bound.
     pub limits: Limits,
-    /// The docks, in the order of the file; at least one, no path twice.
+    /// The docks, in the order of the file; no path twice, and at least one unless there is a service.
     pub docks: Vec<DockConfig>,
+    /// The published operations, each at most once.
+    pub services: Vec<ServiceConfig>,
+    /// The keys of reports; there if a service is.
+    pub signing: Option<SigningConfig>,
+    /// How checks are paid; there if a service asks for payment.
+    pub x402: Option<Requirements>,
+    /// Where allowances and the ledger are.
+    pub store: StoreConfig,
 }
 
 /// The one source of the certificate.
@@ -214,4 +226,54 @@ pub struct RateLimit {
     pub per_second: NonZeroU32,
     /// Requests at once.
     pub burst: NonZeroU32,
+}
+
+/// One `[[service]]`: a published operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceConfig {
+    /// Which one.
+    pub op: Op,
+    /// `base`: the URL path that its endpoints are under, without a slash at its end.
+    pub base: String,
+    /// Whether a check is paid by x402; otherwise it is free and unmetered.
+    pub is_paid: bool,
+    /// Requests per client address; `None`: not limited.
+    pub rate_limit: Option<RateLimit>,
+    /// `acknowledged`: tripped wires, as `/readyz` names them, that no longer stop the operation.
+    pub acknowledged: Vec<String>,
+}
+
+/// `[signing]`: the keys of reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SigningConfig {
+    /// The key that signs.
+    pub key: PathBuf,
+    /// Keys that signed before, or their public halves; they stay in the published set.
+    pub retired: Vec<PathBuf>,
+}
+
+/// `[store]`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// `sqlite:PATH`, with the path made absolute or relative to the process, or `postgres://…`, or the variable
+    /// that holds such a text.
+    pub url: StoreUrl,
+    /// The operator's own wallets, whose payments have the house flag.
+    pub house_wallets: Vec<String>,
+}
+
+/// Where the store is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum StoreUrl {
+    /// Written out.
+    Text(String),
+    /// The name of an environment variable: a URL may hold a password.
+    Env(String),
+}
+
+/// A URL may hold a password.
+impl std::fmt::Debug for StoreConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StoreConfig(…)")
+    }
 }

@@ -194,8 +194,13 @@ impl<'a> Walk<'a> {
                 of.path(key),
                 "must be the name of a file, and is empty or no name",
             )),
-            Some(At { value, .. }) => Ok(Some(self.base.join(value))),
+            Some(At { value, .. }) => Ok(Some(self.beside(value))),
         }
+    }
+
+    /// `file`, from the configuration file's directory if it is relative.
+    pub(super) fn beside(&self, file: &str) -> PathBuf {
+        self.base.join(file)
     }
 
     /// An array of strings. Its elements are named `key[0]` and so on.
@@ -279,7 +284,7 @@ fn what_of_unknown(name: &str, known: &Table) -> String {
     }
     if let Some(home) = TABLES.iter().find(|table| !table.name.is_empty() && table.keys.contains(&name)) {
         return match home.name {
-            "dock" => "is no setting of this table; it belongs in a [[dock]]".to_owned(),
+            "dock" | "service" => format!("is no setting of this table; it belongs in a [[{}]]", home.name),
             "rate_limit" => format!("is no setting of this table; write rate_limit = {{ {name} = … }}"),
             table => format!("is no setting of this table; it belongs in [{table}]"),
         };

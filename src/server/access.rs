@@ -11,7 +11,7 @@
 
 use crate::config::KeySource;
 use crate::fault::Fault;
-use crate::server::watch;
+use crate::watch;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};

@@ -24,7 +24,6 @@ mod self_signed;
 mod site;
 mod start;
 mod tls;
-pub mod watch;
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::site::{MAX_SCHEMA_BYTES, MAX_TOOLS_BYTES, Site};
 use super::tls::{Identity, MAX_PEM_BYTES};
-use super::watch::{EVERY, Watched};
+use crate::watch::{EVERY, Watched};
 use super::{Shared, access};
 use crate::config::{Access, Config, KeySource, MAX_FILE_BYTES, Tls};
 

@@ -21,23 +21,39 @@ pub(super) type Answer = Response<Full<Bytes>>;
 /// The status that says a fault.
 pub(super) const fn status(fault: Fault) -> StatusCode {
     match fault {
-        Fault::BadHost | Fault::MalformedRequest | Fault::MissingCandidate => StatusCode::BAD_REQUEST,
+        Fault::BadHost | Fault::MalformedRequest | Fault::MissingCandidate | Fault::PaymentMalformed => {
+            StatusCode::BAD_REQUEST
+        }
         Fault::Unauthorized => StatusCode::UNAUTHORIZED,
-        Fault::NotFound => StatusCode::NOT_FOUND,
+        Fault::AllowanceExhausted
+        | Fault::PaymentRequired
+        | Fault::PaymentMismatch
+        | Fault::PaymentInvalid
+        | Fault::SettlementRefused => StatusCode::PAYMENT_REQUIRED,
+        Fault::NotFound | Fault::NotCovered => StatusCode::NOT_FOUND,
         Fault::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Fault::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
         Fault::RequestTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Fault::ContentEncodingUnsupported => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Fault::ExpectationFailed => StatusCode::EXPECTATION_FAILED,
-        Fault::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        Fault::CheckFailed | Fault::CheckResultInvalid | Fault::ToolNotGradable => {
+        Fault::PaymentReplayed => StatusCode::CONFLICT,
+        Fault::RateLimited | Fault::TooSoon => StatusCode::TOO_MANY_REQUESTS,
+        Fault::CheckFailed
+        | Fault::CheckResultInvalid
+        | Fault::ToolNotGradable
+        | Fault::ReportTooLarge => {
             StatusCode::INTERNAL_SERVER_ERROR
         }
         Fault::TransferEncodingUnsupported => StatusCode::NOT_IMPLEMENTED,
         Fault::EndpointKeysNotConfigured
         | Fault::EndpointKeysMisconfigured
         | Fault::EndpointKeysUnavailable
-        | Fault::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        | Fault::Overloaded
+        | Fault::PaymentUnderway
+        | Fault::SettlementUnknown
+        | Fault::FacilitatorUnavailable
+        | Fault::StoreUnavailable
+        | Fault::OperationStopped => StatusCode::SERVICE_UNAVAILABLE,
         Fault::CheckTimeout => StatusCode::GATEWAY_TIMEOUT,
     }
 }

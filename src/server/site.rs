@@ -9,7 +9,7 @@ use hyper::HeaderMap;
 use super::access::Keys;
 use super::metrics::{DockMetrics, Metrics};
 use super::rate::Rate;
-use super::watch;
+use crate::watch;
 use crate::argument::Schema;
 use crate::config::{Access, Check, Config, DockConfig, Limits, SchemaSource, Source, Tools};
 use crate::dock::tool_call::Grader;

@@ -9,7 +9,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::NoServerSessionStorage;
 
-use super::{certificate, self_signed, watch};
+use super::{certificate, self_signed};
+use crate::watch;
 use crate::config::Tls;
 use crate::utc::Utc;
 

@@ -1,6 +1,12 @@
 //! The published operations of both criteria: criteria, pre-check, check and metrics, paid and signed.
 
+pub mod assess;
+pub mod audit;
+pub mod criteria;
+pub mod report;
+pub mod signing;
 pub mod store;
+pub mod x402;
 
 /// A published operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

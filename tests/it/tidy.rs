@@ -35,8 +35,9 @@ const MODULES: &[(&str, &[&str])] = &[
     ("tools", &["json"]),
     ("dock", &["argument", "json_schema", "profile", "tools", "json", "budget", "fault"]),
     ("utc", &[]),
+    ("watch", &[]),
     ("config", &["dock", "tools", "service", "budget", "fault"]),
-    ("service", &["argument", "profile", "contract", "json", "budget", "fault", "utc"]),
+    ("service", &["argument", "profile", "contract", "json", "budget", "fault", "utc", "watch"]),
     ("explain", &["contract"]),
     (
         "server",

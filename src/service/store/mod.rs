@@ -134,7 +134,7 @@ pub enum Refunded {
     Unknown,
 }
 
-/// State that all requests, and with PostgreSQL all replicas, share. Every method is atomic and durable: once it
+/// State that all requests, and with `PostgreSQL` all replicas, share. Every method is atomic and durable: once it
 /// has answered, a killed process or machine changes nothing of it.
 pub trait Store: Send + Sync + 'static {
     /// Asks for one free call of `caller` at `now`, and counts it if it is granted. A day before the caller's last
