@@ -17,12 +17,8 @@ pub const ERRORS: &str = include_str!("../contract/errors.md");
 /// `contract/anchors.md`: what each anchor on a receipt means, and the score.
 pub const ANCHORS: &str = include_str!("../contract/anchors.md");
 
-/// The pinned corpus that verifies the engine of an operation (`conformance/corpus`); empty for an unknown name.
-#[must_use]
-pub fn corpus(operation: &str) -> &'static str {
-    match operation {
-        "argument-check" => include_str!("../conformance/corpus/argument-check.v1.json"),
-        "split-profile" => include_str!("../conformance/corpus/split-profile.v1.json"),
-        _ => "",
-    }
-}
+/// `conformance/corpus/argument-check.v1.json`: the pinned cases of the argument check.
+pub const ARGUMENT_CHECK_CORPUS: &str = include_str!("../conformance/corpus/argument-check.v1.json");
+
+/// `conformance/corpus/split-profile.v1.json`: the pinned cases of the split profile.
+pub const SPLIT_PROFILE_CORPUS: &str = include_str!("../conformance/corpus/split-profile.v1.json");

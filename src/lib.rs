@@ -8,6 +8,7 @@ pub mod budget;
 #[cfg(feature = "server")]
 pub mod config;
 pub mod contract;
+pub mod corpus;
 pub mod dock;
 #[cfg(feature = "server")]
 pub mod explain;

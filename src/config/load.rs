@@ -84,7 +84,17 @@ fn read_config<'a>(walk: &mut Walk<'a>, table: &'a DeTable<'a>) -> Read<Config> 
     let docks = read_docks(walk, &root);
     let Operations { services, signing, x402, store } = service::read_all(walk, &root, docks.as_ref().ok())?;
     let (listen, admin_listen) = server?;
-    Ok(Config { listen, admin_listen, tls: tls?, limits: limits?, docks: docks?, services, signing, x402, store })
+    Ok(Config {
+        listen,
+        admin_listen,
+        tls: tls?,
+        limits: limits?,
+        docks: docks?,
+        services,
+        signing,
+        x402,
+        store,
+    })
 }
 
 fn read_server<'a>(walk: &mut Walk<'a>, root: &Section<'a>) -> Read<(SocketAddr, SocketAddr)> {

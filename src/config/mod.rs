@@ -14,6 +14,7 @@ mod service;
 
 pub use load::MAX_FILE_BYTES;
 pub use mistake::{Mistake, Mistakes};
+pub use service::{ENDPOINTS, JWKS_PATH};
 
 pub use crate::dock::AnchorMode;
 pub use crate::service::Op;
@@ -260,6 +261,19 @@ pub struct StoreConfig {
     pub url: StoreUrl,
     /// The operator's own wallets, whose payments have the house flag.
     pub house_wallets: Vec<String>,
+}
+
+impl StoreConfig {
+    /// The URL, wherever it is.
+    ///
+    /// # Errors
+    /// The name of the variable that is not set, or not text.
+    pub fn url(&self) -> Result<String, String> {
+        match &self.url {
+            StoreUrl::Text(url) => Ok(url.clone()),
+            StoreUrl::Env(name) => std::env::var(name).map_err(|_| name.clone()),
+        }
+    }
 }
 
 /// Where the store is.

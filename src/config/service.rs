@@ -19,10 +19,9 @@ pub(super) struct Operations {
 }
 
 /// The endpoints under a base path; all of them are taken, whatever the operation answers there.
-pub(super) const ENDPOINTS: [&str; 7] =
-    ["criteria", "precheck", "check", "metrics", "budget", "catalogue", "audit"];
+pub const ENDPOINTS: [&str; 7] = ["criteria", "precheck", "check", "metrics", "budget", "catalogue", "audit"];
 /// Where the key set is.
-pub(super) const JWKS_PATH: &str = "/.well-known/jwks.json";
+pub const JWKS_PATH: &str = "/.well-known/jwks.json";
 
 pub(super) fn read_all<'a>(
     walk: &mut Walk<'a>,
@@ -51,7 +50,8 @@ pub(super) fn read_all<'a>(
         return Err(walk.report(None, SIGNING.name, what));
     }
     if services.iter().any(|service| service.is_paid) && x402.is_none() {
-        let what = "is missing; payment = \"x402\" needs [x402] with facilitator, pay_to, network and fee_payers";
+        let what =
+            "is missing; payment = \"x402\" needs [x402] with facilitator, pay_to, network and fee_payers";
         return Err(walk.report(None, X402.name, what));
     }
     Ok(Operations { services, signing, x402, store })
@@ -201,7 +201,8 @@ fn read_facilitator<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<Stri
         Some("https") if good => Ok(url.to_owned()),
         Some("http") if good && is_local => Ok(url.to_owned()),
         _ => {
-            let what = format!("cannot be used; {FIX} (http only on this machine, no user, query or fragment)");
+            let what =
+                format!("cannot be used; {FIX} (http only on this machine, no user, query or fragment)");
             Err(walk.report(Some(line), section.path(KEY), what))
         }
     }
@@ -230,9 +231,10 @@ fn read_wallet<'a>(walk: &mut Walk<'a>, section: &Section<'a>, key: &str, what: 
 /// The list under `key`; empty if it is not there.
 fn read_wallets<'a>(walk: &mut Walk<'a>, section: &Section<'a>, key: &str) -> Read<Vec<String>> {
     let wallets = walk.texts(section, key)?.unwrap_or_default();
-    let read = wallets.iter().enumerate().map(|(n, At { line, value })| {
-        wallet(walk, *line, section.path(&format!("{key}[{n}]")), value)
-    });
+    let read = wallets
+        .iter()
+        .enumerate()
+        .map(|(n, At { line, value })| wallet(walk, *line, section.path(&format!("{key}[{n}]")), value));
     let read: Vec<Read<String>> = read.collect();
     read.into_iter().collect()
 }

@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use super::metrics::Gauges;
 use super::{Phase, Shared, head, log};
 use crate::json::write_string;
+use crate::service::Service;
 
 /// Connections at once.
 const CONNECTIONS: usize = 32;
@@ -99,7 +100,8 @@ impl Admin {
     }
 
     /// Ready means: a call would get a verdict. Not while stopping, not with an expired certificate, and not
-    /// when no dock has usable keys; a single dock without keys is named, and disables only itself.
+    /// when no dock has usable keys and no operation is served; a single dock without keys is named, and disables
+    /// only itself, and so does a stopped operation. Tripped wires are named, whether they stop anything or not.
     fn readiness(&self) -> Response<Full<Bytes>> {
         let mut body = format!(r#"{{"ready":{},"reasons":["#, self.is_ready()).into_bytes();
         let mut reasons: Vec<Vec<u8>> = Vec::new();
@@ -114,6 +116,13 @@ impl Admin {
             write_string(format!("{fault} at {path}").as_bytes(), &mut reason);
             reasons.push(reason);
         }
+        for service in self.server.site.load().services() {
+            for state in service.conditions() {
+                let mut reason = Vec::new();
+                write_string(state.as_bytes(), &mut reason);
+                reasons.push(reason);
+            }
+        }
         body.extend_from_slice(&reasons.join(&b","[..]));
         body.extend_from_slice(b"]}");
         let status = if self.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
@@ -122,7 +131,9 @@ impl Admin {
 
     fn is_ready(&self) -> bool {
         let site = self.server.site.load();
-        !self.is_stopping() && !self.server.tls.load().is_expired() && site.broken().count() < site.len()
+        let serves =
+            site.broken().count() < site.len() || site.services().iter().any(|one| one.admit().is_ok());
+        !self.is_stopping() && !self.server.tls.load().is_expired() && serves
     }
 
     fn is_stopping(&self) -> bool {
@@ -131,7 +142,7 @@ impl Admin {
 
     fn metrics(&self) -> Response<Full<Bytes>> {
         let server = &self.server;
-        let text = server.metrics.text(&Gauges {
+        let mut text = server.metrics.text(&Gauges {
             requests: server.load.requests(),
             body_bytes: server.load.body_bytes(),
             checks_running: server.checks.running(),
@@ -140,6 +151,7 @@ impl Admin {
             log_lines_dropped: log::dropped(),
             ready: self.is_ready(),
         });
+        Service::write_metrics(server.site.load().services(), &mut text);
         page(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
     }
 }

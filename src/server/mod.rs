@@ -15,12 +15,14 @@ mod load;
 mod log;
 mod meter;
 mod metrics;
+mod operation;
 mod peer;
 mod rate;
 mod reload;
 mod reply;
 mod route;
 mod self_signed;
+mod services;
 mod site;
 mod start;
 mod tls;
@@ -52,6 +54,7 @@ enum Phase {
 struct Shared {
     /// The docks and limits; replaced as a whole by a reload, loaded once by each request.
     site: ArcSwap<site::Site>,
+    backing: services::Backing,
     tls: ArcSwap<tls::Identity>,
     protocols: connection::Protocols,
     metrics: Arc<metrics::Metrics>,

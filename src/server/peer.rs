@@ -13,7 +13,8 @@ use crate::config::Limits;
 /// A caller as the limits count it: an IPv4 address, or the /64 of an IPv6 address, which is what one
 /// customer is usually given.
 ///
-/// It lives in memory for as long as the limits need it and is never logged.
+/// It lives in memory for as long as the limits need it and is never logged. The store sees it for a day where a free
+/// pre-check has no other caller to count for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Client {
     V4(Ipv4Addr),
@@ -28,6 +29,16 @@ impl From<IpAddr> for Client {
                 let [one, two, three, four, ..] = address.segments();
                 Client::V6([one, two, three, four])
             }
+        }
+    }
+}
+
+/// As the store names whoever has no wallet: the address, or the network.
+impl std::fmt::Display for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Client::V4(address) => address.fmt(f),
+            Client::V6([one, two, three, four]) => write!(f, "{one:x}:{two:x}:{three:x}:{four:x}::/64"),
         }
     }
 }

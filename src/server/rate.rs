@@ -20,12 +20,18 @@ use crate::fault::Fault;
 pub(super) struct Rate {
     limiter: RateLimiter<u16, DashMapStateStore<u16>, DefaultClock, NoOpMiddleware>,
     place: RandomState,
+    limit: RateLimit,
 }
 
 impl Rate {
     pub(super) fn new(limit: RateLimit) -> Self {
         let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
-        Rate { limiter: RateLimiter::dashmap(quota), place: RandomState::new() }
+        Rate { limiter: RateLimiter::dashmap(quota), place: RandomState::new(), limit }
+    }
+
+    /// It was made for this limit.
+    pub(super) fn is_of(&self, limit: RateLimit) -> bool {
+        self.limit == limit
     }
 
     /// Takes one token of `client`'s.

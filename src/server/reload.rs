@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use super::site::{MAX_SCHEMA_BYTES, MAX_TOOLS_BYTES, Site};
 use super::tls::{Identity, MAX_PEM_BYTES};
-use crate::watch::{EVERY, Watched};
 use super::{Shared, access};
 use crate::config::{Access, Config, KeySource, MAX_FILE_BYTES, Tls};
+use crate::service::signing::MAX_KEY_BYTES;
+use crate::watch::{EVERY, Watched};
 
 /// The files under watch.
 pub(super) struct Reload {
@@ -80,8 +81,8 @@ impl Reload {
                 // A configuration with a broken dock changes nothing.
                 if take_site(&new, server) {
                     let kept = self.config.clone();
-                    self.config =
-                        Config { listen: kept.listen, admin_listen: kept.admin_listen, tls: kept.tls, ..new };
+                    let Config { listen, admin_listen, tls, store, .. } = kept;
+                    self.config = Config { listen, admin_listen, tls, store, ..new };
                     self.site = files;
                 }
             }
@@ -108,7 +109,7 @@ impl Reload {
 
 /// Makes the docks of `config` those that are served; whether they could be made.
 fn take_site(config: &Config, server: &Shared) -> bool {
-    match Site::build(config, &server.metrics, Some(&server.site.load())) {
+    match Site::build(config, &server.metrics, &server.backing, Some(&server.site.load())) {
         Ok(built) => {
             for warning in &built.warnings {
                 tracing::warn!(%warning, "a dock needs attention");
@@ -143,7 +144,9 @@ fn site_files(config: &Config) -> Vec<Watched> {
     let schemas = schemas.map(|schema| Watched::new(schema, MAX_SCHEMA_BYTES));
     let tools = config.docks.iter().filter_map(|dock| dock.check.tools());
     let tools = tools.map(|tools| Watched::new(&tools.file, MAX_TOOLS_BYTES));
-    keys.chain(schemas).chain(tools).collect()
+    let signing = config.signing.iter().flat_map(|signing| signing.retired.iter().chain([&signing.key]));
+    let signing = signing.map(|file| Watched::new(file, MAX_KEY_BYTES));
+    keys.chain(schemas).chain(tools).chain(signing).collect()
 }
 
 /// The file has news: other bytes, or it has begun or ceased to be readable.
@@ -162,6 +165,7 @@ fn needs_restart(old: &Config, new: &Config) -> Vec<&'static str> {
         ("server.listen", old.listen != new.listen),
         ("server.admin_listen", old.admin_listen != new.admin_listen),
         ("tls", old.tls != new.tls),
+        ("store", old.store != new.store),
         ("limits.max_connections", old.limits.max_connections != new.limits.max_connections),
     ];
     changed.into_iter().filter_map(|(what, changed)| changed.then_some(what)).collect()

@@ -7,13 +7,21 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::{Response, StatusCode};
 
 use super::rate;
 use crate::dock::Verdict;
 use crate::fault::Fault;
+use crate::service::Paid;
+use crate::service::assess::Refusal;
+use crate::service::criteria::Criteria;
+use crate::service::x402::offer::Offer;
+
+/// How long to wait with a payment whose way is blocked for now, in seconds.
+const RETRY_PAYMENT_AFTER_SECONDS: u64 = 10;
 
 /// An answer of the server.
 pub(super) type Answer = Response<Full<Bytes>>;
@@ -38,10 +46,7 @@ pub(super) const fn status(fault: Fault) -> StatusCode {
         Fault::ExpectationFailed => StatusCode::EXPECTATION_FAILED,
         Fault::PaymentReplayed => StatusCode::CONFLICT,
         Fault::RateLimited | Fault::TooSoon => StatusCode::TOO_MANY_REQUESTS,
-        Fault::CheckFailed
-        | Fault::CheckResultInvalid
-        | Fault::ToolNotGradable
-        | Fault::ReportTooLarge => {
+        Fault::CheckFailed | Fault::CheckResultInvalid | Fault::ToolNotGradable | Fault::ReportTooLarge => {
             StatusCode::INTERNAL_SERVER_ERROR
         }
         Fault::TransferEncodingUnsupported => StatusCode::NOT_IMPLEMENTED,
@@ -65,26 +70,119 @@ pub(super) fn verdict(verdict: &Verdict) -> Answer {
     json(StatusCode::OK, Bytes::from(body))
 }
 
-/// A fault: `{"error": code}` and no verdict. With `close` the connection ends after it (HTTP/1.1 only).
-pub(super) fn fault(fault: Fault, close: bool) -> Answer {
+/// A fault: `{"error": code}` and no verdict.
+pub(super) fn fault(fault: Fault) -> Answer {
     let mut answer = json(status(fault), error_body(fault));
     let headers = answer.headers_mut();
     match fault {
         Fault::Unauthorized => {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        Fault::MethodNotAllowed => {
-            headers.insert(ALLOW, HeaderValue::from_static("POST"));
-        }
         Fault::RateLimited | Fault::Overloaded => {
             headers.insert(RETRY_AFTER, HeaderValue::from(rate::RETRY_AFTER.as_secs()));
         }
+        Fault::PaymentUnderway
+        | Fault::SettlementUnknown
+        | Fault::FacilitatorUnavailable
+        | Fault::StoreUnavailable => {
+            headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_PAYMENT_AFTER_SECONDS));
+        }
         _ => {}
     }
-    if close {
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    }
     answer
+}
+
+/// A method that its path does not take; `allow` names those that it does.
+pub(super) fn method_not_allowed(allow: &'static str) -> Answer {
+    let mut answer = fault(Fault::MethodNotAllowed);
+    answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
+    answer
+}
+
+/// The connection ends after this answer (HTTP/1.1 only).
+pub(super) fn closing(mut answer: Answer) -> Answer {
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+/// The status that says a refusal of a published body (decision B17).
+pub(super) fn refusal_status(refusal: Refusal) -> StatusCode {
+    if refusal == Refusal::BODY_OVER_CAP { StatusCode::PAYLOAD_TOO_LARGE } else { StatusCode::BAD_REQUEST }
+}
+
+/// A refusal of a published body: `{"error": code, "rule": …}`, the rule only where there is one.
+pub(super) fn refusal(refusal: Refusal) -> Answer {
+    let rule = refusal.rule.map_or_else(String::new, |rule| format!(r#","rule":"{rule}""#));
+    json(refusal_status(refusal), format!(r#"{{"error":"{}"{rule}}}"#, refusal.code).into())
+}
+
+/// A pre-check that comes too soon; `wait` is in milliseconds.
+pub(super) fn too_soon(wait: u64) -> Answer {
+    let mut answer = json(status(Fault::TooSoon), error_body(Fault::TooSoon));
+    answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.div_ceil(1000).max(1)));
+    answer
+}
+
+/// A 402 that clients of both versions of x402 can pay.
+pub(super) fn offer(offer: Offer) -> Answer {
+    let mut answer = json(StatusCode::PAYMENT_REQUIRED, offer.body.into());
+    insert_text(&mut answer, "payment-required", &offer.header);
+    answer
+}
+
+/// A signed report or answer; with `status` for a pre-check that is a refusal.
+pub(super) fn signed(status: StatusCode, envelope: Vec<u8>) -> Answer {
+    json(status, envelope.into())
+}
+
+/// A signed report that was paid.
+pub(super) fn paid(paid: Paid) -> Answer {
+    let mut answer = json(StatusCode::OK, paid.body.into());
+    insert_text(&mut answer, paid.version.response_header(), &paid.response);
+    answer
+}
+
+/// The criteria document, or 304 where the caller has it.
+pub(super) fn criteria(criteria: &Criteria, headers: &HeaderMap) -> Answer {
+    let known = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let is_known = known.flat_map(|value| value.split(',')).any(|tag| {
+        let tag = tag.trim();
+        tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == criteria.etag
+    });
+    let mut answer = if is_known {
+        let mut answer = Response::new(Full::new(Bytes::new()));
+        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+        answer
+    } else {
+        json(StatusCode::OK, criteria.body.clone().into())
+    };
+    insert_text(&mut answer, "etag", &criteria.etag);
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+    answer
+}
+
+/// The key set (RFC 7517, section 8.5.1).
+pub(super) fn keys(jwks: &str) -> Answer {
+    let mut answer = json(StatusCode::OK, jwks.to_owned().into());
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/jwk-set+json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+    answer
+}
+
+/// Text for Prometheus.
+pub(super) fn metrics(text: String) -> Answer {
+    let mut answer = json(StatusCode::OK, text.into());
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
+    answer
+}
+
+/// Values that this program made: base64 and quoted digits, which a header can hold.
+fn insert_text(answer: &mut Answer, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        answer.headers_mut().insert(HeaderName::from_static(name), value);
+    }
 }
 
 fn json(status: StatusCode, body: Bytes) -> Answer {
@@ -114,7 +212,7 @@ mod tests {
     #[tokio::test]
     async fn every_fault_says_its_own_code_and_never_succeeds() {
         for known in Fault::ALL {
-            let answer = fault(*known, false);
+            let answer = fault(*known);
             assert!(answer.status().is_client_error() || answer.status().is_server_error(), "{known}");
             assert_eq!(answer.headers()[CONTENT_TYPE], "application/json");
             assert_eq!(answer.headers()[CACHE_CONTROL], "no-store");

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Version};
+use hyper::{Method, Request, StatusCode, Version};
 use tokio::time::Instant;
 
 use super::body::Incoming;
 use super::connection::Peer;
+use super::operation::Done;
 use super::reply::{self, Answer};
 use super::site::{Site, SiteDock};
 use super::{Shared, body, head, log};
@@ -23,18 +24,29 @@ pub(super) async fn answer(server: &Shared, peer: &Peer, request: Request<hyper:
     let site = server.site.load_full();
     let (head, body) = request.into_parts();
     let mut body = Incoming::new(body);
-    let dock = site.dock(head.uri.path());
+    let path = head.uri.path();
+    if let Some(operation) = site.operation(path) {
+        let Done { answer, code } = operation.answer(server, peer, &head, &mut body, accepted).await;
+        log_line(Some(path), &head, peer, answer.status(), code, accepted.elapsed());
+        return hand_over(answer, &head, body);
+    }
+    let dock = site.dock(path);
 
     let outcome = decide(server, peer, &site, dock, &head, &mut body, accepted).await;
 
     let took = accepted.elapsed();
     let counters = dock.map_or(server.metrics.elsewhere(), |dock| &*dock.metrics);
     counters.count(outcome.as_ref().map(Verdict::is_correct).map_err(|fault| *fault), took);
-    log_line(dock, &head, peer, &outcome, took);
-    let answer = match outcome {
-        Ok(verdict) => reply::verdict(&verdict),
-        Err(fault) => refuse(fault, &head, body),
+    let (answer, code) = match outcome {
+        Ok(verdict) => {
+            let code = if verdict.is_correct() { "correct" } else { "not_correct" };
+            (reply::verdict(&verdict), code)
+        }
+        Err(Fault::MethodNotAllowed) => (reply::method_not_allowed("POST"), Fault::MethodNotAllowed.code()),
+        Err(fault) => (reply::fault(fault), fault.code()),
     };
+    log_line(dock.map(|dock| &*dock.path), &head, peer, answer.status(), code, took);
+    let answer = hand_over(answer, &head, body);
     drop(answering);
     answer
 }
@@ -74,33 +86,26 @@ async fn decide(
     server.checks.run(judge, length, limits.check_steps, accepted + limits.check_timeout).await
 }
 
-/// A refusal. One that comes before the end of the body closes the connection, after reading a little more.
-fn refuse(fault: Fault, head: &Parts, body: Incoming) -> Answer {
-    let http1 = head.version < Version::HTTP_2;
+/// Gives an answer out. One that comes before the end of the body closes the connection, after reading a little more.
+pub(super) fn hand_over(answer: Answer, head: &Parts, body: Incoming) -> Answer {
+    if head.version >= Version::HTTP_2 {
+        return answer;
+    }
     let unread = !body.has_ended();
-    let close = http1 && (unread || fault == Fault::Unauthorized);
-    if http1 && unread && !head::awaits_continue(head) {
+    if unread && !head::awaits_continue(head) {
         body::drain(body);
     }
-    reply::fault(fault, close)
+    let close = unread || answer.status() == StatusCode::UNAUTHORIZED;
+    if close { reply::closing(answer) } else { answer }
 }
 
-fn log_line(
-    dock: Option<&Arc<SiteDock>>,
-    head: &Parts,
-    peer: &Peer,
-    outcome: &Result<Verdict, Fault>,
-    took: Duration,
-) {
-    let (status, code) = match outcome {
-        Ok(verdict) => (200, if verdict.is_correct() { "correct" } else { "not_correct" }),
-        Err(fault) => (reply::status(*fault).as_u16(), fault.code()),
-    };
+/// One line, about the dock or operation at `path` if there is one.
+fn log_line(path: Option<&str>, head: &Parts, peer: &Peer, status: StatusCode, code: &str, took: Duration) {
     tracing::info!(
         target: log::REQUESTS,
-        dock = dock.map_or("", |dock| &*dock.path),
+        dock = path.unwrap_or_default(),
         method = known_method(&head.method),
-        status,
+        status = status.as_u16(),
         code,
         us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         protocol = protocol(head.version),

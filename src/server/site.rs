@@ -8,8 +8,9 @@ use hyper::HeaderMap;
 
 use super::access::Keys;
 use super::metrics::{DockMetrics, Metrics};
+use super::operation::Operation;
 use super::rate::Rate;
-use crate::watch;
+use super::services::{Backing, Services};
 use crate::argument::Schema;
 use crate::config::{Access, Check, Config, DockConfig, Limits, SchemaSource, Source, Tools};
 use crate::dock::tool_call::Grader;
@@ -18,6 +19,8 @@ use crate::fault::Fault;
 use crate::json::Document;
 use crate::json_schema;
 use crate::profile::tokens::Tokenizer;
+use crate::service::Service;
+use crate::watch;
 
 /// The longest schema file, in bytes.
 pub(super) const MAX_SCHEMA_BYTES: u64 = 1024 * 1024;
@@ -28,6 +31,7 @@ pub(super) const MAX_TOOLS_BYTES: u64 = 16 * 1024 * 1024;
 /// Everything that a request looks up. Immutable: a reload makes another.
 pub(super) struct Site {
     docks: HashMap<Box<str>, Arc<SiteDock>>,
+    services: Services,
     pub(super) limits: Limits,
 }
 
@@ -50,7 +54,7 @@ pub(super) enum Gate {
 
 /// Why a dock cannot be made.
 #[derive(Debug, thiserror::Error)]
-#[error("dock {path}: {what}")]
+#[error("{path}: {what}")]
 pub struct DockTrouble {
     path: String,
     what: String,
@@ -64,7 +68,12 @@ pub(super) struct Built {
 
 impl DockTrouble {
     fn new(dock: &DockConfig, what: String) -> DockTrouble {
-        DockTrouble { path: dock.path.clone(), what }
+        DockTrouble { path: format!("dock {}", dock.path), what }
+    }
+
+    /// About the published operation under `base`.
+    pub(super) fn of_service(base: &str, what: String) -> DockTrouble {
+        DockTrouble { path: format!("service {base}"), what }
     }
 
     /// What is wrong, without the dock's path.
@@ -94,6 +103,7 @@ impl Site {
     pub(super) fn build(
         config: &Config,
         metrics: &Metrics,
+        backing: &Backing,
         before: Option<&Site>,
     ) -> Result<Built, Vec<DockTrouble>> {
         let (mut docks, mut warnings, mut troubles) = (HashMap::new(), Vec::new(), Vec::new());
@@ -128,16 +138,31 @@ impl Site {
             };
             docks.insert(made.path.clone(), Arc::new(made));
         }
-        if troubles.is_empty() {
-            Ok(Built { site: Site { docks, limits: config.limits.clone() }, warnings })
-        } else {
-            Err(troubles)
+        match Services::build(config, backing, before.map(|site| &site.services)) {
+            Ok(services) if troubles.is_empty() => {
+                Ok(Built { site: Site { docks, services, limits: config.limits.clone() }, warnings })
+            }
+            Ok(_) => Err(troubles),
+            Err(trouble) => {
+                troubles.push(trouble);
+                Err(troubles)
+            }
         }
     }
 
     /// The dock at exactly this path.
     pub(super) fn dock(&self, path: &str) -> Option<&Arc<SiteDock>> {
         self.docks.get(path)
+    }
+
+    /// The endpoint of a published operation at exactly this path.
+    pub(super) fn operation(&self, path: &str) -> Option<&Operation> {
+        self.services.at(path)
+    }
+
+    /// The published operations.
+    pub(super) fn services(&self) -> &[Arc<Service>] {
+        self.services.all()
     }
 
     /// The docks that answer every call with 503, with the code.

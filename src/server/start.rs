@@ -17,12 +17,18 @@ use super::judge::Checks;
 use super::load::Load;
 use super::metrics::Metrics;
 use super::reload::Reload;
+use super::services::Backing;
 use super::site::{DockTrouble, Site};
 use super::tls::{self, Identity, TlsError};
 use super::{Phase, Shared, accept, admin};
 use crate::config::{Config, Limits};
+use crate::corpus;
+use crate::json::Document;
+use crate::service::store::{self, Store, StoreError};
 use crate::utc::Utc;
 
+/// How often the store is asked what happened, at this replica and at others.
+const FOLLOW_STORE_EVERY: Duration = Duration::from_secs(10);
 /// Descriptors for all that is not a caller's connection: listeners, files, the admin listener.
 const SPARE_DESCRIPTORS: u64 = 128;
 /// The part of `drain_ms` in which a stopping server still accepts, so that whoever routes callers here
@@ -58,6 +64,15 @@ pub enum StartError {
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The store cannot be opened.
+    #[error("[store]: {0}")]
+    Store(#[from] StoreError),
+    /// An engine does not pass the corpus of its criteria, which no installation should ever see.
+    #[error("{0} does not pass its corpus, so it is not served; `millwork-dock corpus verify` says more")]
+    Corpus(&'static str),
+    /// The variable that `store.url_env` names is not set.
+    #[error("store.url_env: the variable {0} is not set; put the store's URL there")]
+    NoStoreUrl(String),
     /// Docks cannot be made.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Docks(Vec<DockTrouble>),
@@ -68,8 +83,11 @@ impl StartError {
     #[must_use]
     pub fn is_configuration(&self) -> bool {
         match self {
-            StartError::Listen { .. } | StartError::Tls(TlsError::Random) => false,
-            StartError::Tls(_) | StartError::Docks(_) => true,
+            StartError::Listen { .. }
+            | StartError::Tls(TlsError::Random)
+            | StartError::Store(_)
+            | StartError::Corpus(_) => false,
+            StartError::Tls(_) | StartError::Docks(_) | StartError::NoStoreUrl(_) => true,
         }
     }
 }
@@ -93,7 +111,9 @@ impl Server {
         config.limits.max_connections = within_descriptors(&config.limits);
         let reload = Reload::new(config.clone(), file);
         let metrics = Arc::new(Metrics::default());
-        let built = Site::build(&config, &metrics, None).map_err(StartError::Docks)?;
+        passes_corpora(&config)?;
+        let backing = Backing::new(open_store(&config).await?);
+        let built = Site::build(&config, &metrics, &backing, None).map_err(StartError::Docks)?;
         for warning in &built.warnings {
             tracing::warn!(%warning, "a dock needs attention");
         }
@@ -109,6 +129,7 @@ impl Server {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let shared = Arc::new(Shared {
             site: ArcSwap::from_pointee(built.site),
+            backing,
             tls: ArcSwap::from_pointee(identity),
             protocols: Protocols::new(),
             metrics,
@@ -120,7 +141,11 @@ impl Server {
         let (phase, phases) = watch::channel(Phase::Serve);
         let accepting = accept::accept(Arc::clone(&shared), listener, Arc::clone(&slots), phases.clone());
         let admin = admin::serve(Arc::clone(&shared), admin_listener, admin_address, phases);
-        let background = vec![tokio::spawn(admin), tokio::spawn(reload.run(Arc::clone(&shared)))];
+        let background = vec![
+            tokio::spawn(admin),
+            tokio::spawn(reload.run(Arc::clone(&shared))),
+            tokio::spawn(follow_store(Arc::clone(&shared))),
+        ];
         Ok(Server {
             shared,
             address,
@@ -178,6 +203,45 @@ impl Server {
             task.abort();
         }
         drained
+    }
+}
+
+/// An operation serves only while its engine passes its corpus whole (payments.md).
+fn passes_corpora(config: &Config) -> Result<(), StartError> {
+    for op in config.services.iter().map(|service| service.op) {
+        let verified =
+            Document::parse(op.corpus().into()).ok().and_then(|corpus| corpus::verify(&corpus).ok());
+        if !verified.is_some_and(|verified| verified.holds()) {
+            return Err(StartError::Corpus(op.name()));
+        }
+    }
+    Ok(())
+}
+
+/// The store, if an operation is paid.
+async fn open_store(config: &Config) -> Result<Option<Arc<dyn Store>>, StartError> {
+    if !config.services.iter().any(|service| service.is_paid) {
+        return Ok(None);
+    }
+    let url = config.store.url().map_err(StartError::NoStoreUrl)?;
+    Ok(Some(store::open(&url).await?))
+}
+
+/// Looks after the store, and at what happened there, for ever.
+async fn follow_store(server: Arc<Shared>) {
+    let Some(store) = &server.backing.store else { return };
+    loop {
+        let now = Utc::now();
+        let services = server.site.load().services().to_vec();
+        for service in services.iter().filter(|service| service.payment.is_some()) {
+            if let Err(error) = service.state.wires.refresh(&**store, now).await {
+                tracing::error!(op = service.op.name(), %error, "the tripwires could not be looked at");
+            }
+        }
+        if let Err(error) = store.purge(now).await {
+            tracing::error!(%error, "the store could not be cleared of what is over");
+        }
+        tokio::time::sleep(FOLLOW_STORE_EVERY).await;
     }
 }
 

@@ -10,9 +10,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::NoServerSessionStorage;
 
 use super::{certificate, self_signed};
-use crate::watch;
 use crate::config::Tls;
 use crate::utc::Utc;
+use crate::watch;
 
 /// The longest certificate chain or key file, in bytes.
 pub(super) const MAX_PEM_BYTES: u64 = 1024 * 1024;

@@ -6,12 +6,21 @@ use super::Op;
 use crate::argument::{self, Check, MAX_BODY_BYTES};
 use crate::budget::{Budget, Exhausted};
 use crate::json::Document;
-use crate::profile::tokens::Tokenizer;
+use crate::profile::tokens::{Tokenizer, WrongVocabulary};
 use crate::profile::{self, Caps, Profile};
 
 /// The longest published body, in bytes, the same for both criteria. Here it is the body as sent.
 pub const BODY_CAP: usize = MAX_BODY_BYTES;
 const _: () = assert!(BODY_CAP == Caps::PUBLISHED.body_bytes);
+
+/// The engine of an operation.
+#[derive(Debug, Clone, Copy)]
+pub enum Engine {
+    /// `tool-argument/v1`.
+    Argument,
+    /// `token-efficiency/v1`, and what it counts with.
+    Profile(&'static Tokenizer),
+}
 
 /// A body that could be assessed.
 #[derive(Debug)]
@@ -45,43 +54,42 @@ impl Refusal {
     pub const BODY_OVER_CAP: Refusal = Refusal { code: "CAP-EXCEEDED:body_bytes", rule: None };
     /// A body that is not JSON.
     pub const INVALID_BODY: Refusal = Refusal { code: "invalid_request_body", rule: None };
-
-    /// Every refusal code of an operation.
-    #[must_use]
-    pub fn codes(op: Op) -> Vec<&'static str> {
-        let mut codes: Vec<&str> = match op {
-            Op::ArgumentCheck => argument::Refusal::ALL.iter().map(|refusal| refusal.code()).collect(),
-            Op::SplitProfile => profile::Refusal::ALL.iter().map(|refusal| refusal.code()).collect(),
-        };
-        codes.dedup();
-        codes
-    }
 }
 
-/// Assesses a body by the engine of `op`.
-///
-/// # Errors
-/// See [`Stop`].
-pub fn assess(
-    op: Op,
-    tokenizer: &Tokenizer,
-    body: &Arc<Document>,
-    budget: &mut Budget<'_>,
-) -> Result<Assessed, Stop> {
-    match op {
-        Op::ArgumentCheck => match argument::check_request_document(Arc::clone(body), budget) {
-            Ok(check) => Ok(Assessed::Argument(Box::new(check), Arc::clone(body))),
-            Err(argument::Stop::Refused(refusal, _)) => {
-                Err(Stop::Refused(Refusal { code: refusal.code(), rule: None }))
+impl Engine {
+    /// The engine of `op`.
+    ///
+    /// # Errors
+    /// [`WrongVocabulary`].
+    pub fn of(op: Op) -> Result<Engine, WrongVocabulary> {
+        match op {
+            Op::ArgumentCheck => Ok(Engine::Argument),
+            Op::SplitProfile => Tokenizer::shared().map(Engine::Profile),
+        }
+    }
+
+    /// Assesses a body.
+    ///
+    /// # Errors
+    /// See [`Stop`].
+    pub fn assess(self, body: &Arc<Document>, budget: &mut Budget<'_>) -> Result<Assessed, Stop> {
+        match self {
+            Engine::Argument => match argument::check_request_document(Arc::clone(body), budget) {
+                Ok(check) => Ok(Assessed::Argument(Box::new(check), Arc::clone(body))),
+                Err(argument::Stop::Refused(refusal, _)) => {
+                    Err(Stop::Refused(Refusal { code: refusal.code(), rule: None }))
+                }
+                Err(argument::Stop::Exhausted(exhausted)) => Err(Stop::Exhausted(exhausted)),
+            },
+            Engine::Profile(tokenizer) => {
+                match profile::profile_request(tokenizer, body.root(), Caps::PUBLISHED, budget) {
+                    Ok(profile) => Ok(Assessed::Profile(profile)),
+                    Err(profile::Stop::Refused(refusal)) => {
+                        Err(Stop::Refused(Refusal { code: refusal.code(), rule: refusal.rule() }))
+                    }
+                    Err(profile::Stop::Exhausted(exhausted)) => Err(Stop::Exhausted(exhausted)),
+                }
             }
-            Err(argument::Stop::Exhausted(exhausted)) => Err(Stop::Exhausted(exhausted)),
-        },
-        Op::SplitProfile => match profile::profile_request(tokenizer, body.root(), Caps::PUBLISHED, budget) {
-            Ok(profile) => Ok(Assessed::Profile(profile)),
-            Err(profile::Stop::Refused(refusal)) => {
-                Err(Stop::Refused(Refusal { code: refusal.code(), rule: refusal.rule() }))
-            }
-            Err(profile::Stop::Exhausted(exhausted)) => Err(Stop::Exhausted(exhausted)),
-        },
+        }
     }
 }

@@ -3,9 +3,18 @@
 //! The criteria stop the operation for a repair that invented a value and for a verdict that rests on a part of the
 //! schema without saying so. Whoever waits for somebody to find one has served it by then.
 
-use crate::argument::{Check, ENFORCED, Rule, Submission, Verdict, check, replay, replay_text};
-use crate::budget::Budget;
+use crate::argument::{self, Check, ENFORCED, Rule, Schema, Submission, Verdict, check, replay, replay_text};
+use crate::budget::{Budget, Exhausted};
 use crate::json::{Document, Kind, Member, Value, write_value};
+
+/// Why a report is not signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// A wire trips.
+    Found(Finding),
+    /// The budget is spent.
+    Exhausted(Exhausted),
+}
 
 /// A wire that trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,19 +42,21 @@ impl Finding {
 /// Audits the check of a published body. Costs some three times what the check did.
 ///
 /// # Errors
-/// The first finding.
-pub fn audit(result: &Check<'_>, body: &Document, budget: &mut Budget<'_>) -> Result<(), Finding> {
+/// The first finding, or that the budget is spent.
+pub fn audit(result: &Check<'_>, body: &Document, budget: &mut Budget<'_>) -> Result<(), Stop> {
+    const COVERAGE: Stop = Stop::Found(Finding::UndisclosedPartialCoverage);
     // Every body that was checked has a schema.
-    let Some(schema) = body.root().get(b"schema") else { return Err(Finding::UndisclosedPartialCoverage) };
+    let Some(schema) = body.root().get(b"schema") else { return Err(COVERAGE) };
     let disclosed = result.not_checked();
     let mut open = vec![schema];
     while let Some(schema) = open.pop() {
         for member in schema.members() {
             let name = member.name().decode().into_owned();
             let name = String::from_utf8_lossy(&name);
-            let known = ENFORCED.contains(&&*name) || DISCLOSED.contains(&&*name) || disclosed.contains(&*name);
+            let known =
+                ENFORCED.contains(&&*name) || DISCLOSED.contains(&&*name) || disclosed.contains(&*name);
             if !known {
-                return Err(Finding::UndisclosedPartialCoverage);
+                return Err(COVERAGE);
             }
             match &*name {
                 "properties" => open.extend(member.value().members().map(Member::value)),
@@ -54,42 +65,53 @@ pub fn audit(result: &Check<'_>, body: &Document, budget: &mut Budget<'_>) -> Re
             }
         }
         if schema.kind() != Kind::Object {
-            return Err(Finding::UndisclosedPartialCoverage);
+            return Err(COVERAGE);
         }
     }
-    if result.verdict() == Verdict::Repaired && !is_faithful(result, body, schema, budget) {
-        return Err(Finding::RepairInventedValue);
+    if result.verdict() != Verdict::Repaired {
+        return Ok(());
     }
-    Ok(())
+    // To find a member by its name costs as many steps as there are members.
+    let (repairs, nodes) = (result.count_repairs() as u64, body.root().count_nodes());
+    budget.spend(repairs.saturating_mul(nodes) / 32 + nodes).map_err(Stop::Exhausted)?;
+    let Some(repaired) = replayed(result, body) else {
+        return Err(Stop::Found(Finding::RepairInventedValue));
+    };
+    match conforms(&repaired, schema, budget) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Stop::Found(Finding::RepairInventedValue)),
+        Err(exhausted) => Err(Stop::Exhausted(exhausted)),
+    }
 }
 
-/// The diff alone makes the repaired arguments out of the submission, each entry is what its rule allows, and the
-/// outcome conforms as it stands.
-fn is_faithful(result: &Check<'_>, body: &Document, schema: Value<'_>, budget: &mut Budget<'_>) -> bool {
+/// The repaired arguments, if the diff alone makes them out of the submission, and each of its entries is what its
+/// rule allows.
+fn replayed(result: &Check<'_>, body: &Document) -> Option<Document> {
     let (mut diff, mut arguments) = (Vec::new(), Vec::new());
-    if result.write_diff(&mut diff, usize::MAX).is_err() {
-        return false;
-    }
+    result.write_diff(&mut diff, usize::MAX).ok()?;
     result.write_arguments(&mut arguments);
-    let Ok(diff) = Document::parse(diff) else { return false };
+    let diff = Document::parse(diff).ok()?;
     let replayed = match (body.root().get(b"arguments"), body.root().get(b"arguments_text")) {
         (Some(value), None) => replay(value, diff.root()),
-        (None, Some(text)) => {
-            let Some(text) = text.as_text() else { return false };
-            replay_text(&text.decode(), diff.root())
-        }
-        _ => return false,
+        (None, Some(text)) => replay_text(&text.as_text()?.decode(), diff.root()),
+        _ => return None,
     };
-    if replayed.as_ref() != Ok(&arguments) || !diff.root().items().zip(result.rules()).all(keeps_the_value) {
-        return false;
-    }
-    let Ok(arguments) = Document::parse(arguments) else { return false };
+    let is_faithful =
+        replayed.as_ref() == Ok(&arguments) && diff.root().items().zip(result.rules()).all(keeps_the_value);
+    is_faithful.then(|| Document::parse(arguments).ok()).flatten()
+}
+
+/// The repaired arguments are VALID as they stand.
+fn conforms(repaired: &Document, schema: Value<'_>, budget: &mut Budget<'_>) -> Result<bool, Exhausted> {
     let mut written = Vec::new();
     write_value(schema, &mut written);
-    let Ok(schema) = Document::parse(written) else { return false };
-    let Ok(schema) = crate::argument::Schema::compile(schema.root()) else { return false };
-    check(&schema, Submission::Arguments(arguments.root()), budget)
-        .is_ok_and(|again| again.verdict() == Verdict::Valid)
+    let Ok(schema) = Document::parse(written) else { return Ok(false) };
+    let Ok(schema) = Schema::compile(schema.root()) else { return Ok(false) };
+    match check(&schema, Submission::Arguments(repaired.root()), budget) {
+        Ok(again) => Ok(again.verdict() == Verdict::Valid),
+        Err(argument::Stop::Refused(..)) => Ok(false),
+        Err(argument::Stop::Exhausted(exhausted)) => Err(exhausted),
+    }
 }
 
 /// An entry of the diff says the same before and after, but for what its rule may change.

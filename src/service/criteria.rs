@@ -34,7 +34,7 @@ fn contract(op: Op) -> Map<String, Value> {
 
 /// The pin of our own corpus, which verifies this engine.
 fn own_corpus(op: Op) -> Value {
-    let corpus: Value = serde_json::from_str(contract::corpus(op.name())).unwrap_or_default();
+    let corpus: Value = serde_json::from_str(op.corpus()).unwrap_or_default();
     json!({"id": corpus.get("corpus_id"), "sha256": corpus.get("sha256")})
 }
 
@@ -51,8 +51,11 @@ impl Criteria {
         };
         own("corpus", own_corpus(op));
         if op == Op::SplitProfile {
-            own("tokenizer", json!({"id": tokens::ID, "encoding": "cl100k_base", "special_tokens":
-                "The spelling of a special token is ordinary text: the set of allowed specials is empty."}));
+            own(
+                "tokenizer",
+                json!({"id": tokens::ID, "encoding": "cl100k_base", "special_tokens":
+                "The spelling of a special token is ordinary text: the set of allowed specials is empty."}),
+            );
         }
         let at = |endpoint: &str| format!("{base}/{endpoint}");
         document.insert(

@@ -124,9 +124,8 @@ fn head(op: Op, endpoint: &str, at: Utc) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     let mut out = b"{\"service\":".to_vec();
     write_string(op.name().as_bytes(), &mut out);
-    let rest = format!(
-        ",\"op\":\"{endpoint}\",\"issued_by\":\"millwork-dock@{version}\",\"issued_at\":\"{at}\""
-    );
+    let rest =
+        format!(",\"op\":\"{endpoint}\",\"issued_by\":\"millwork-dock@{version}\",\"issued_at\":\"{at}\"");
     out.extend_from_slice(rest.as_bytes());
     out
 }
@@ -150,7 +149,9 @@ fn blocks(profile: &profile::Profile) -> [&'static str; 3] {
 fn argument_outcome(check: &argument::Check<'_>) -> Outcome {
     let mut met = [false; DefectCode::ALL.len()];
     for defect in check.defects() {
-        if let Some(met) = DefectCode::ALL.iter().position(|code| *code == defect.code()).and_then(|at| met.get_mut(at)) {
+        if let Some(met) =
+            DefectCode::ALL.iter().position(|code| *code == defect.code()).and_then(|at| met.get_mut(at))
+        {
             *met = true;
         }
     }
@@ -166,7 +167,8 @@ fn argument_outcome(check: &argument::Check<'_>) -> Outcome {
 fn repairs(check: &argument::Check<'_>) -> [u64; Rule::ALL.len()] {
     let mut repairs = [0; Rule::ALL.len()];
     for rule in check.rules() {
-        if let Some(count) = Rule::ALL.iter().position(|one| *one == rule).and_then(|at| repairs.get_mut(at)) {
+        if let Some(count) = Rule::ALL.iter().position(|one| *one == rule).and_then(|at| repairs.get_mut(at))
+        {
             *count += 1;
         }
     }

@@ -135,9 +135,7 @@ impl PublicKey {
     #[must_use]
     pub fn jwk(&self) -> String {
         let (x, kid) = (self.x(), self.thumbprint());
-        format!(
-            r#"{{"kty":"OKP","crv":"Ed25519","x":"{x}","kid":"{kid}","alg":"EdDSA","use":"sig"}}"#
-        )
+        format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{x}","kid":"{kid}","alg":"EdDSA","use":"sig"}}"#)
     }
 
     /// Whether `signature` is this key's over `message`.
@@ -160,7 +158,8 @@ pub fn new_key() -> Result<(String, PublicKey), String> {
 
 fn pem(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
-    let lines: Vec<&str> = text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
@@ -240,7 +239,9 @@ mod tests {
     fn what_is_no_key_is_refused_without_showing_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("key");
-        for text in ["", "mwdock_secret", "-----BEGIN PRIVATE KEY-----\nbXdkb2Nr\n-----END PRIVATE KEY-----\n"] {
+        for text in
+            ["", "mwdock_secret", "-----BEGIN PRIVATE KEY-----\nbXdkb2Nr\n-----END PRIVATE KEY-----\n"]
+        {
             std::fs::write(&path, text).unwrap();
             let told = Signing::load(&path, &[]).err().unwrap().to_string();
             assert!(told.contains("key signing new") && !told.contains("mwdock_"), "{told}");

@@ -81,31 +81,52 @@ impl Tally {
         *series.entry((family, labels.to_string())).or_default() += count;
     }
 
-    /// Appends the exposition format, version 0.0.4.
-    pub fn write(&self, out: &mut String) {
+    /// Appends the counters.
+    pub fn write(&self, families: &mut Families) {
         let series = self.series.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (family, help) in FAMILIES {
-            write_family(out, family, "counter", help);
-            let of_family = series.iter().filter(|((name, _), _)| *name == family);
-            for ((_, labels), count) in of_family {
-                write_series(out, family, self.op, labels, count);
+            families.open(family, "counter", help);
+            for ((_, labels), count) in series.iter().filter(|((name, _), _)| *name == family) {
+                families.add(family, self.op, labels, count);
             }
         }
     }
 }
 
-/// The two lines above a family.
-pub(super) fn write_family(out: &mut String, name: &str, kind: &str, help: &str) {
-    // Writing to a string never fails.
-    let _ = writeln!(
-        out,
-        "# HELP millwork_dock_operation_{name} {help}\n# TYPE millwork_dock_operation_{name} {kind}"
-    );
+/// Series by family, since a family may stand only once in a text for Prometheus.
+#[derive(Default)]
+pub struct Families {
+    families: BTreeMap<&'static str, Family>,
 }
 
-/// One line of a family.
-pub(super) fn write_series(out: &mut String, name: &str, op: Op, labels: &str, value: impl fmt::Display) {
-    let comma = if labels.is_empty() { "" } else { "," };
-    let op = op.name();
-    let _ = writeln!(out, "millwork_dock_operation_{name}{{op=\"{op}\"{comma}{labels}}} {value}");
+struct Family {
+    kind: &'static str,
+    help: &'static str,
+    lines: String,
+}
+
+impl Families {
+    /// A family, with or without series.
+    pub fn open(&mut self, name: &'static str, kind: &'static str, help: &'static str) {
+        self.families.entry(name).or_insert_with(|| Family { kind, help, lines: String::new() });
+    }
+
+    /// One series of a family that is open.
+    pub fn add(&mut self, name: &'static str, op: Op, labels: &str, value: impl fmt::Display) {
+        let Some(family) = self.families.get_mut(name) else { return };
+        let (comma, op) = (if labels.is_empty() { "" } else { "," }, op.name());
+        // Writing to a string never fails.
+        let _ =
+            writeln!(family.lines, "millwork_dock_operation_{name}{{op=\"{op}\"{comma}{labels}}} {value}");
+    }
+
+    /// Appends the text.
+    pub fn write(&self, out: &mut String) {
+        for (name, Family { kind, help, lines }) in &self.families {
+            let _ = write!(
+                out,
+                "# HELP millwork_dock_operation_{name} {help}\n# TYPE millwork_dock_operation_{name} {kind}\n{lines}"
+            );
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Op;
 use super::store::{Figures, Store, StoreError, Trip};
-use super::tally::{write_family, write_series};
+use super::tally::Families;
 use crate::utc::Utc;
 
 /// The days that refunds and free use are looked at over.
@@ -113,26 +113,32 @@ impl Wires {
         self.get().unresolved
     }
 
-    /// Appends the exposition format, version 0.0.4.
-    pub fn write(&self, acknowledged: &[String], out: &mut String) {
+    /// Appends what is known; figures of payment only where checks are paid.
+    pub fn write(&self, acknowledged: &[String], is_paid: bool, families: &mut Families) {
         let State { figures, unresolved, .. } = self.get();
-        let mut gauge = |name: &str, help: &str, value: &dyn std::fmt::Display| {
-            write_family(out, name, "gauge", help);
-            write_series(out, name, self.op, "", value);
+        let mut gauge = |name, help, value: &dyn std::fmt::Display| {
+            families.open(name, "gauge", help);
+            families.add(name, self.op, "", value);
         };
-        gauge("paid_30d", "Paid checks of 30 days, without house wallets.", &figures.paid);
-        gauge("refunded_30d", "Refunded ones of them.", &figures.refunded);
-        gauge("free_30d", "Granted pre-checks of 30 days.", &figures.free);
-        gauge("refund_ratio", "Refunded to paid, 30 days.", &Ratio(figures.refunded, figures.paid));
-        gauge("free_paid_ratio", "Free to paid, 30 days.", &Ratio(figures.free, figures.paid));
-        gauge("unresolved_payments", "Payments without a recorded outcome.", &unresolved);
-        write_family(out, "tripwire", "gauge", "1 for a tripped wire; stop says whether it stops the operation.");
+        if is_paid {
+            gauge("paid_30d", "Paid checks of 30 days, without house wallets.", &figures.paid);
+            gauge("refunded_30d", "Refunded ones of them.", &figures.refunded);
+            gauge("free_30d", "Granted pre-checks of 30 days.", &figures.free);
+            gauge("refund_ratio", "Refunded to paid, 30 days.", &Ratio(figures.refunded, figures.paid));
+            gauge("free_paid_ratio", "Free to paid, 30 days.", &Ratio(figures.free, figures.paid));
+            gauge("unresolved_payments", "Payments without a recorded outcome.", &unresolved);
+        }
+        families.open(
+            "tripwire",
+            "gauge",
+            "1 for a tripped wire; stop tells whether it stops the operation.",
+        );
         for name in self.to_review() {
-            write_series(out, "tripwire", self.op, &format!("wire=\"{name}\",stop=\"false\""), 1);
+            families.add("tripwire", self.op, &format!("wire=\"{name}\",stop=\"false\""), 1);
         }
         for label in self.stopped_by(acknowledged) {
             let name = label.split('@').next().unwrap_or_default();
-            write_series(out, "tripwire", self.op, &format!("wire=\"{name}\",stop=\"true\""), 1);
+            families.add("tripwire", self.op, &format!("wire=\"{name}\",stop=\"true\""), 1);
         }
     }
 
@@ -194,9 +200,12 @@ mod tests {
 
     #[test]
     fn ratios_are_written_without_rounding_up() {
-        for (ratio, text) in
-            [(Ratio(0, 0), "0"), (Ratio(1, 0), "+Inf"), (Ratio(1, 3), "0.333333"), (Ratio(30, 3), "10.000000")]
-        {
+        for (ratio, text) in [
+            (Ratio(0, 0), "0"),
+            (Ratio(1, 0), "+Inf"),
+            (Ratio(1, 3), "0.333333"),
+            (Ratio(30, 3), "10.000000"),
+        ] {
             assert_eq!(ratio.to_string(), text);
         }
     }

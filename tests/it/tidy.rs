@@ -33,6 +33,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("json_schema", &["argument", "json", "budget"]),
     ("profile", &["json", "budget"]),
     ("tools", &["json"]),
+    ("corpus", &["contract", "argument", "profile", "json", "budget"]),
     ("dock", &["argument", "json_schema", "profile", "tools", "json", "budget", "fault"]),
     ("utc", &[]),
     ("watch", &[]),
@@ -59,6 +60,7 @@ const MODULES: &[(&str, &[&str])] = &[
         &[
             "server",
             "service",
+            "corpus",
             "utc",
             "config",
             "explain",
@@ -78,7 +80,7 @@ const MODULES: &[(&str, &[&str])] = &[
 
 /// Modules without async, clock, environment, files, network, threads or output.
 const PURE: &[&str] =
-    &["budget", "fault", "contract", "json", "argument", "json_schema", "profile", "tools", "dock"];
+    &["budget", "fault", "contract", "corpus", "json", "argument", "json_schema", "profile", "tools", "dock"];
 const IMPURE_CRATES: &[&str] = &[
     "tokio",
     "hyper",

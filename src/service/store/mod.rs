@@ -6,7 +6,7 @@
 //!
 //! A reservation's life: [`Store::reserve`] takes it; [`Store::release`] gives it back if nothing can have been
 //! settled; [`Store::ledger_begin`] notes the row before the facilitator is asked to settle; then either
-//! [`Store::ledger_finish`] moves the row to the ledger or [`Store::ledger_drop`] forgets it. A process that dies in
+//! [`Store::ledger_finish`] moves the row to the ledger or [`Store::ledger_drop`] forgets it; [`Store::delivered`] ends it. A process that dies in
 //! between leaves a row under way that never expires: [`Store::unresolved`] lists it for the operator.
 
 pub mod ledger;
@@ -21,8 +21,11 @@ use ledger::Entry;
 /// How long a payment is remembered so that it cannot be used twice, in milliseconds; a Solana transaction cannot
 /// be settled any more after some 90 s (payments.md).
 pub const REPLAY_MS: u64 = 120_000;
-/// How long a paid report that could not be delivered is owed, in milliseconds.
+/// How long a settled payment whose report was not delivered may be sent again for it, in milliseconds.
 pub const OWED_MS: u64 = 24 * 3_600_000;
+/// How long after it was settled or claimed an owed payment cannot be claimed, in milliseconds: longer than it takes
+/// to hand an answer over, so that nobody gets two reports for one payment.
+pub const CLAIM_MS: u64 = 5_000;
 
 /// What a store answers, later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -61,10 +64,12 @@ pub struct ReplayKey(pub [u8; 32]);
 pub enum Reserved {
     /// The payment is new and now taken.
     Fresh,
-    /// The payment was settled under this transaction id, but its report never reached the payer. It is now taken
-    /// again, to deliver the report.
+    /// The payment was settled under this transaction id, but its report was never handed over. It is claimed for
+    /// [`CLAIM_MS`], to deliver the report.
     Owed(String),
-    /// The payment is in use or was used.
+    /// The payment is in use, or its outcome is not known yet.
+    Underway,
+    /// The payment was used.
     Replayed,
 }
 
@@ -73,8 +78,6 @@ pub enum Reserved {
 pub struct Settled {
     /// The transaction's id.
     pub tx: String,
-    /// The payer's wallet, where the facilitator names it; else the row keeps that of its beginning.
-    pub payer: Option<String>,
 }
 
 /// A payment whose outcome nobody recorded: its process ended, or the facilitator never answered.
@@ -151,24 +154,18 @@ pub trait Store: Send + Sync + 'static {
     /// Notes the ledger row of a reserved payment, before it is settled. An error if the payment is not reserved.
     fn ledger_begin<'a>(&'a self, key: ReplayKey, entry: &'a Entry, now: Utc) -> Answer<'a, ()>;
 
-    /// Moves the row to the ledger: the payment is settled. With `delivered` false its report is owed for
-    /// [`OWED_MS`]. False if the ledger has the transaction already, in which case nothing is served for it again.
-    fn ledger_finish<'a>(
-        &'a self,
-        key: ReplayKey,
-        settled: &'a Settled,
-        delivered: bool,
-        now: Utc,
-    ) -> Answer<'a, bool>;
+    /// Moves the row to the ledger: the payment is settled, and its report is owed for [`OWED_MS`]. False if the
+    /// ledger has the transaction already, in which case nothing is served for it again.
+    fn ledger_finish<'a>(&'a self, key: ReplayKey, settled: &'a Settled, now: Utc) -> Answer<'a, bool>;
 
     /// Forgets the row: the facilitator refused to settle. The payment stays taken until its time is up.
     fn ledger_drop(&self, key: ReplayKey) -> Answer<'_, ()>;
 
-    /// A settled payment's report did not reach the payer after all: it is owed for [`OWED_MS`].
-    fn owe(&self, key: ReplayKey, now: Utc) -> Answer<'_, ()>;
+    /// The report of a settled payment was handed over: the payment is used.
+    fn delivered(&self, key: ReplayKey) -> Answer<'_, ()>;
 
-    /// Puts what the delivered check said into the row of an owed payment (verdict line, status or counts), and
-    /// ends the debt. Payer, time, price and transaction stay.
+    /// Puts what the check said that is delivered now into the row of an owed payment (verdict line, status or
+    /// counts). Payer, time, price and transaction stay.
     fn ledger_amend<'a>(&'a self, key: ReplayKey, entry: &'a Entry) -> Answer<'a, ()>;
 
     /// Payments whose settling began before `before` and has no outcome.
@@ -200,4 +197,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Notes in the CAD block that the payment `tx` was refunded.
     fn ledger_refund<'a>(&'a self, tx: &'a str, refund: &'a str) -> Answer<'a, Refunded>;
+}
+
+/// TEMPORARY until the backends arrive.
+///
+/// # Errors
+/// Always.
+pub async fn open(_url: &str) -> Result<std::sync::Arc<dyn Store>, StoreError> {
+    Err(StoreError("no backend".to_owned()))
 }

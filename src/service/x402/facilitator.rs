@@ -144,7 +144,8 @@ pub(crate) fn tls() -> Option<rustls::ClientConfig> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
+    let config =
+        rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
     Some(config.with_root_certificates(roots).with_no_client_auth())
 }
 
@@ -188,7 +189,8 @@ mod tests {
 
     #[test]
     fn only_what_verifying_says_is_certainly_unpaid() {
-        for reason in ["invalid_exact_svm_payload_amount_mismatch", "insufficient_funds", "network_mismatch"] {
+        for reason in ["invalid_exact_svm_payload_amount_mismatch", "insufficient_funds", "network_mismatch"]
+        {
             assert!(is_certain(reason), "{reason}");
         }
         for reason in [

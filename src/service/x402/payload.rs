@@ -140,7 +140,8 @@ mod tests {
             ("/accepted/payTo", "2Xf7h2A8x1zFLC9hMCvupvj6NZpdpMov747k45Wosto8"),
             ("/accepted/extra/feePayer", "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"),
         ] {
-            let change = |payload: &mut serde_json::Value| *payload.pointer_mut(pointer).unwrap() = other.into();
+            let change =
+                |payload: &mut serde_json::Value| *payload.pointer_mut(pointer).unwrap() = other.into();
             assert_eq!(two(change), Err(Unpayable::Mismatch), "{pointer}");
         }
         for (pointer, other) in [
@@ -150,7 +151,8 @@ mod tests {
             ("/payload/transaction", format!("{REAL}AAAA").into()),
             ("/payload", serde_json::Value::Null),
         ] {
-            let change = |payload: &mut serde_json::Value| *payload.pointer_mut(pointer).unwrap() = other.clone();
+            let change =
+                |payload: &mut serde_json::Value| *payload.pointer_mut(pointer).unwrap() = other.clone();
             assert_eq!(two(change), Err(Unpayable::Malformed), "{pointer}");
         }
     }

@@ -64,7 +64,8 @@ impl Transaction {
                 }
             }
         }
-        let is_whole = rest.0.is_empty() && usize::from(required) == signatures && signatures <= accounts.len();
+        let is_whole =
+            rest.0.is_empty() && usize::from(required) == signatures && signatures <= accounts.len();
         let key = digest(&SHA256, message).as_ref().try_into().ok()?;
         is_whole.then_some(Transaction {
             key: ReplayKey(key),
@@ -101,7 +102,8 @@ impl Price {
     }
 
     fn priority_lamports(&self) -> u64 {
-        let units = self.limit.unwrap_or(self.instructions.saturating_mul(UNITS_PER_INSTRUCTION)).min(MAX_UNITS);
+        let units =
+            self.limit.unwrap_or(self.instructions.saturating_mul(UNITS_PER_INSTRUCTION)).min(MAX_UNITS);
         let micro = u128::from(units) * u128::from(self.micro_lamports);
         u64::try_from(micro.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
@@ -173,7 +175,10 @@ pub(super) mod tests {
             let mut changed = real();
             changed[at] ^= 1;
             let same = Transaction::parse(&changed).map(|transaction| transaction.key == original.key);
-            assert!(if (1..message).contains(&at) { same == Some(true) } else { same != Some(true) }, "byte {at}");
+            assert!(
+                if (1..message).contains(&at) { same == Some(true) } else { same != Some(true) },
+                "byte {at}"
+            );
         }
     }
 

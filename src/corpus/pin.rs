@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use millwork_dock::json::{Kind, Text, Value, write_ecma, write_string};
+use crate::json::{Kind, Text, Value, write_ecma, write_string};
 use sha2::{Digest, Sha256};
 
 /// The pin that `corpus` should have, in hexadecimal digits.
@@ -82,7 +82,7 @@ fn utf8(text: Text<'_>) -> Result<String, String> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use millwork_dock::json::Document;
+    use crate::json::Document;
 
     fn canonical(text: &str) -> Result<String, String> {
         let document = Document::parse(text.as_bytes().to_vec()).unwrap();

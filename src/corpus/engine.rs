@@ -1,10 +1,10 @@
 //! What the engines answer to a case, as the published operations would.
 
-use millwork_dock::argument::{self, Check, ReportTooLarge, Stop, Verdict};
-use millwork_dock::budget::{Budget, DEFAULT_STEPS};
-use millwork_dock::json::{Document, write_string};
-use millwork_dock::profile::tokens::{Tokenizer, WrongVocabulary};
-use millwork_dock::profile::{self, Caps};
+use crate::argument::{self, Check, ReportTooLarge, Stop, Verdict};
+use crate::budget::{Budget, DEFAULT_STEPS};
+use crate::json::{Document, write_string};
+use crate::profile::tokens::{Tokenizer, WrongVocabulary};
+use crate::profile::{self, Caps};
 
 use super::case::Case;
 use super::frame::{self, Frame, Others, arranged};

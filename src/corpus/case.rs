@@ -1,6 +1,6 @@
 //! One case of a corpus: its request as the text of a body, and its expectation as a document.
 
-use millwork_dock::json::{Document, Kind, Value, write_value};
+use crate::json::{Document, Kind, Value, write_value};
 
 use super::text_of;
 

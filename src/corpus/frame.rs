@@ -3,7 +3,7 @@
 //! Members of the answer's own frame may stand in any order in a corpus; the caller's values inside it, such as
 //! repaired arguments, may not, and neither may their numbers be spelt in another way.
 
-use millwork_dock::json::{Kind, Value, write_string, write_value};
+use crate::json::{Kind, Value, write_string, write_value};
 
 /// How the members of an answer are arranged.
 pub(super) enum Frame {
