@@ -7,6 +7,7 @@ use millwork_dock::config::{
 };
 use millwork_dock::dock::tool_call::Grader;
 use millwork_dock::server::load_dock;
+use millwork_dock::service::signing::Signing;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -66,8 +67,13 @@ fn summary(file: &Path, config: &Config) -> String {
         1 => "1 dock".to_owned(),
         n => format!("{n} docks"),
     };
+    let services = match config.services.len() {
+        0 => String::new(),
+        1 => " and 1 operation".to_owned(),
+        n => format!(" and {n} operations"),
+    };
     let mut out = format!(
-        "{} is fine: {docks} at {}, health and metrics at {}\n",
+        "{} is fine: {docks}{services} at {}, health and metrics at {}\n",
         file.display(),
         config.listen,
         config.admin_listen
@@ -110,6 +116,17 @@ fn summary(file: &Path, config: &Config) -> String {
             require(dock)
         );
         out.push_str(&hygiene(dock));
+    }
+    for service in &config.services {
+        let payment = match &config.x402 {
+            Some(x402) if service.is_paid => {
+                format!("x402 on {}, to {}, by {}", x402.network.name(), x402.pay_to, x402.facilitator)
+            }
+            _ => "none: free and unmetered".to_owned(),
+        };
+        let endpoints = "criteria, precheck, check, metrics";
+        let (base, op) = (&service.base, service.op.name());
+        let _ = write!(out, "\n{base}\n  serves   {op}: {endpoints}\n  payment  {payment}\n");
     }
     out
 }
@@ -158,6 +175,16 @@ fn warnings(config: &Config) -> Vec<String> {
                 warnings.push(format!("{name}: {} cannot be read here: {error}", path.display()));
             }
         }
+    }
+    if let Some(signing) = &config.signing
+        && let Err(error) = Signing::load(&signing.key, &signing.retired)
+    {
+        warnings.push(format!("{error}; started here, the dock would not serve"));
+    }
+    if config.services.iter().any(|service| service.is_paid)
+        && let Err(name) = config.store.url()
+    {
+        warnings.push(format!("store.url_env: the variable {name} is not set here"));
     }
     for dock in &config.docks {
         let Access::Managed(source) = &dock.access else { continue };

@@ -1,8 +1,9 @@
-//! `key`: makes the keys of managed docks.
+//! `key`: makes the keys of managed docks, and those that sign reports.
 
 use super::{Exit, put, tell};
 use clap::Subcommand;
 use millwork_dock::config::KEY_PREFIX;
+use millwork_dock::service::signing;
 use std::fmt::Write as _;
 
 /// What `key` can do.
@@ -11,6 +12,16 @@ pub(crate) enum Command {
     /// Keys that callers of a managed dock send
     #[command(subcommand)]
     Access(Access),
+    /// Keys that sign the reports of published operations
+    #[command(subcommand)]
+    Signing(Signing),
+}
+
+/// What `key signing` can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Signing {
+    /// Print one new Ed25519 key as PEM; its public half goes to standard error
+    New,
 }
 
 /// What `key access` can do.
@@ -25,7 +36,33 @@ const KEY_BYTES: usize = 32;
 
 /// Does what `command` says.
 pub(crate) fn run(command: &Command) -> Exit {
-    let Command::Access(Access::New) = command;
+    match command {
+        Command::Access(Access::New) => new_access_key(),
+        Command::Signing(Signing::New) => new_signing_key(),
+    }
+}
+
+fn new_signing_key() -> Exit {
+    let (pem, public) = match signing::new_key() {
+        Ok(made) => made,
+        Err(error) => {
+            tell(error);
+            return Exit::Environment;
+        }
+    };
+    let printed = put(&pem);
+    if printed == Exit::Fine {
+        tell(format_args!(
+            "This key is shown once and stored nowhere. Keep it in a file that only the dock's user may read, and name that\n\
+             file as signing.key. To change keys, name the new file and add the old one to signing.retired.\n\
+             Its public half, as the key set publishes it:\n{}",
+            public.jwk()
+        ));
+    }
+    printed
+}
+
+fn new_access_key() -> Exit {
     let mut bytes = [0; KEY_BYTES];
     if let Err(error) = getrandom::fill(&mut bytes) {
         tell(format_args!("the system gives no random bytes: {error}"));

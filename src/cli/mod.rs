@@ -12,6 +12,7 @@ mod input;
 mod key;
 mod profile;
 mod render;
+mod report;
 mod serve;
 
 use clap::{Parser, Subcommand};
@@ -69,7 +70,10 @@ enum Command {
     Key(key::Command),
     /// Tell what share of a tool catalogue's tokens its names, descriptions and schemas carry
     Profile(profile::ProfileArgs),
-    /// Answer at the configured docks, over HTTPS, until told to stop
+    /// Look at signed reports
+    #[command(subcommand)]
+    Report(report::Command),
+    /// Answer at the configured docks and operations, over HTTPS, until told to stop
     Serve(serve::Command),
 }
 
@@ -84,6 +88,7 @@ pub(crate) fn run() -> Exit {
         Command::Explain(command) => explain::run(&command),
         Command::Key(command) => key::run(&command),
         Command::Profile(args) => profile::run(&args),
+        Command::Report(command) => report::run(&command),
         Command::Serve(command) => serve::run(&command),
     }
 }

@@ -3,7 +3,7 @@
 use super::config::require;
 use super::{Exit, put, tell};
 use clap::{Args, ValueEnum};
-use millwork_dock::config::{Access, Config, DockConfig, Tls};
+use millwork_dock::config::{Access, Config, DockConfig, JWKS_PATH, Tls};
 use millwork_dock::server::{LogFormat, Logs, Server, Stop};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -108,6 +108,14 @@ fn announcement(config: &Config, server: &Server) -> String {
             out,
             "dock {url}\n  access    {access}\n  require   {require}\n  \
              register  {url} by: millwork verifier connect --access {access}\n"
+        );
+    }
+    for service in &config.services {
+        let payment = if service.is_paid { "x402" } else { "none: free and unmetered" };
+        let (url, op) = (format!("https://{host}{}", service.base), service.op.name());
+        let _ = write!(
+            out,
+            "operation {op} {url}\n  payment   {payment}\n  criteria  {url}/criteria\n  keys      https://{host}{JWKS_PATH}\n"
         );
     }
     let _ = writeln!(out, "certificate expires {}", server.certificate_expires());

@@ -8,23 +8,17 @@ pub struct Table {
     pub name: &'static str,
     /// The keys that it takes.
     pub keys: &'static [&'static str],
-    /// Keys that a later release brings: refused, and said so.
-    pub later: &'static [&'static str],
 }
 
 /// The top level.
-pub const ROOT: Table = Table {
-    name: "",
-    keys: &["server", "tls", "limits", "dock", "service", "x402", "signing", "store"],
-    later: &[],
-};
+pub const ROOT: Table =
+    Table { name: "", keys: &["server", "tls", "limits", "dock", "service", "x402", "signing", "store"] };
 
 /// `[server]`.
-pub const SERVER: Table = Table { name: "server", keys: &["listen", "admin_listen"], later: &[] };
+pub const SERVER: Table = Table { name: "server", keys: &["listen", "admin_listen"] };
 
 /// `[tls]`.
-pub const TLS: Table =
-    Table { name: "tls", keys: &["cert", "key", "self_signed", "self_signed_out"], later: &[] };
+pub const TLS: Table = Table { name: "tls", keys: &["cert", "key", "self_signed", "self_signed_out"] };
 
 /// `[limits]`; each has a row in [`BOUNDS`].
 pub const LIMITS: Table = Table {
@@ -41,7 +35,6 @@ pub const LIMITS: Table = Table {
         "max_connections_per_client",
         "drain_ms",
     ],
-    later: &[],
 };
 
 /// `[[dock]]`.
@@ -63,15 +56,14 @@ pub const DOCK: Table = Table {
         "anchors",
         "rate_limit",
     ],
-    later: &[],
 };
 
 /// `rate_limit` of a dock.
-pub const RATE_LIMIT: Table = Table { name: "rate_limit", keys: &["per_second", "burst"], later: &[] };
+pub const RATE_LIMIT: Table = Table { name: "rate_limit", keys: &["per_second", "burst"] };
 
 /// `[[service]]`.
 pub const SERVICE: Table =
-    Table { name: "service", keys: &["op", "base", "payment", "rate_limit", "acknowledged"], later: &[] };
+    Table { name: "service", keys: &["op", "base", "payment", "rate_limit", "acknowledged"] };
 
 /// `[x402]`.
 pub const X402: Table = Table {
@@ -85,14 +77,13 @@ pub const X402: Table = Table {
         "verify_timeout_ms",
         "settle_timeout_ms",
     ],
-    later: &[],
 };
 
 /// `[signing]`.
-pub const SIGNING: Table = Table { name: "signing", keys: &["key", "retired"], later: &[] };
+pub const SIGNING: Table = Table { name: "signing", keys: &["key", "retired"] };
 
 /// `[store]`.
-pub const STORE: Table = Table { name: "store", keys: &["url", "url_env", "house_wallets"], later: &[] };
+pub const STORE: Table = Table { name: "store", keys: &["url", "url_env", "house_wallets"] };
 
 /// Every table.
 pub const TABLES: &[&Table] =

@@ -279,9 +279,6 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
 }
 
 fn what_of_unknown(name: &str, known: &Table) -> String {
-    if known.later.contains(&name) {
-        return "is not offered by this version of the dock; a later release brings it. Remove it".to_owned();
-    }
     if let Some(home) = TABLES.iter().find(|table| !table.name.is_empty() && table.keys.contains(&name)) {
         return match home.name {
             "dock" | "service" => format!("is no setting of this table; it belongs in a [[{}]]", home.name),

@@ -1,7 +1,7 @@
 //! The loader, `contract/dock.schema.json` and `deploy/` tell the same story.
 
 use super::{GOOD, edited, in_repository, load};
-use millwork_dock::config::keys::{BOUNDS, RATES, TABLES};
+use millwork_dock::config::keys::{BOUNDS, FACILITATOR_TIMES, RATES, TABLES};
 use millwork_dock::config::{Access, Check, Config, Source};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ fn deploy(name: &str) -> String {
 fn properties<'s>(schema: &'s Value, table: &str) -> &'s Value {
     let at = match table {
         "" => "/properties".to_owned(),
-        "dock" => "/$defs/dock/properties".to_owned(),
+        "dock" | "service" => format!("/$defs/{table}/properties"),
         "rate_limit" => "/$defs/dock/properties/rate_limit/oneOf/1/properties".to_owned(),
         table => format!("/properties/{table}/properties"),
     };
@@ -53,12 +53,13 @@ fn the_schema_has_every_setting_with_its_bounds_and_no_other() {
     }
     let limits = TABLES.iter().find(|table| table.name == "limits").unwrap();
     assert_eq!(limits.keys, BOUNDS.iter().map(|bound| bound.key).collect::<Vec<_>>());
-    for (table, bound) in BOUNDS.iter().map(|b| ("limits", b)).chain(RATES.iter().map(|b| ("rate_limit", b)))
-    {
+    let times = FACILITATOR_TIMES.iter().map(|bound| ("x402", bound));
+    let rates = RATES.iter().map(|bound| ("rate_limit", bound));
+    for (table, bound) in BOUNDS.iter().map(|b| ("limits", b)).chain(rates).chain(times) {
         let property = &properties(&schema, table)[bound.key];
         assert_eq!(property["minimum"], bound.min, "{}", bound.key);
         assert_eq!(property["maximum"], bound.max, "{}", bound.key);
-        if table == "limits" {
+        if table != "rate_limit" {
             assert_eq!(property["default"], bound.default, "{}", bound.key);
         }
     }
@@ -156,12 +157,25 @@ fn loader_and_schema_agree_on_every_setting_with_every_kind_of_value() {
         "{ burst = \"x\", per_second = 1 }",
         "{ per_second = 1, burst = 2, more = 3 }",
         "[{}]",
+        "\"x402\"",
+        "\"none\"",
+        "\"split-profile\"",
+        "\"solana\"",
+        "\"solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1\"",
+        "\"11111111111111111111111111111111\"",
+        "[\"11111111111111111111111111111111\"]",
+        "\"https://facilitator.example/x402\"",
+        "\"http://facilitator.example\"",
+        "\"http://127.0.0.1:1/\"",
+        "\"sqlite:x\"",
+        "\"sqlite:\"",
+        "\"postgres://localhost/dock\"",
     ];
     let validator = schema();
     let (mut tried, mut accepted) = (0, 0);
     for base in bases() {
-        for table in TABLES.iter().filter(|table| table.name != "rate_limit") {
-            for key in table.keys.iter().chain(table.later).chain(&["other"]) {
+        for table in TABLES.iter().filter(|table| table.name.is_empty() || base.contains_key(table.name)) {
+            for key in table.keys.iter().chain(&["other"]) {
                 for value in VALUES {
                     let text = with_setting(&base, table.name, key, Some(value));
                     tried += 1;
@@ -179,7 +193,11 @@ fn bases() -> Vec<toml::Table> {
     let parse = |text: &str| text.parse::<toml::Table>().unwrap();
     let public = "[server]\n[limits]\n[tls]\nself_signed = ['a']\n[[dock]]\npath = '/'\naccess = 'public'\n\
                   check = 'tool-argument/v1'\nsource = 'check_request'\n";
-    vec![parse(GOOD), parse(public)]
+    let operation = "[tls]\nself_signed = ['a']\n[[service]]\nop = 'argument-check'\npayment = 'x402'\n\
+                     [signing]\nkey = 'k'\n[store]\n[x402]\nfacilitator = 'https://f.example'\n\
+                     pay_to = '11111111111111111111111111111111'\nnetwork = 'solana-devnet'\n\
+                     fee_payers = ['11111111111111111111111111111111']\n";
+    vec![parse(GOOD), parse(public), parse(operation)]
 }
 
 /// `base` with `key` of a table (the first dock, for docks) set to `value`, or left out.
@@ -187,7 +205,7 @@ fn with_setting(base: &toml::Table, table: &str, key: &str, value: Option<&str>)
     let mut whole = base.clone();
     let place = match table {
         "" => &mut whole,
-        "dock" => whole["dock"][0].as_table_mut().unwrap(),
+        "dock" | "service" => whole[table][0].as_table_mut().unwrap(),
         table => whole[table].as_table_mut().unwrap(),
     };
     match value {
@@ -217,6 +235,36 @@ fn what_is_deployed_loads_and_fits_the_schema() {
     assert!(quickstart.docks.iter().all(|dock| dock.access == Access::Public));
 }
 
+/// Where the part of `dock.toml` about published operations begins.
+const OPERATIONS: &str = "# A published operation:";
+
+/// The operations that `dock.toml` shows, taken in whole but for what stands for another choice.
+#[test]
+fn the_commented_operations_load() {
+    let text = deploy("dock.toml");
+    let (docks, operations) = text.split_once(OPERATIONS).expect("a part about operations");
+    let mut uncommented = docks.to_owned();
+    for line in operations.lines().filter_map(|line| line.strip_prefix("# ")) {
+        let is_header = line.starts_with('[') && line.ends_with(']');
+        let is_setting = line
+            .split_once(" = ")
+            .is_some_and(|(key, _)| key != "url_env" && TABLES.iter().any(|table| table.keys.contains(&key)));
+        if is_header || is_setting {
+            writeln!(uncommented, "{line}").unwrap();
+        }
+    }
+    let config = load(&uncommented).unwrap();
+    assert_eq!(config.services.len(), 1);
+    assert!(config.x402.is_some() && config.signing.is_some_and(|signing| signing.retired.len() == 1));
+    let service = &config.services[0];
+    assert_eq!((service.base.as_str(), service.is_paid), ("/argument-check", false));
+    assert_eq!(config.store.house_wallets.len(), 1);
+    let times = config.x402.map(|x402| (x402.verify_timeout, x402.settle_timeout));
+    let defaults = FACILITATOR_TIMES.map(|bound| std::time::Duration::from_millis(bound.default));
+    assert_eq!(times, Some((defaults[0], defaults[1])));
+    assert!(schema().is_valid(&as_json(&uncommented)));
+}
+
 /// `dock.toml` with its commented settings taken in, but for those that stand for another choice.
 fn uncommented() -> String {
     const OTHER_CHOICES: &[&str] = &[
@@ -231,7 +279,9 @@ fn uncommented() -> String {
         "uncovered",
     ];
     let mut out = String::new();
-    for line in deploy("dock.toml").lines() {
+    let text = deploy("dock.toml");
+    let (docks, _) = text.split_once(OPERATIONS).expect("a part about operations");
+    for line in docks.lines() {
         let setting = line.strip_prefix("# ").filter(|rest| {
             rest.split_once(" = ").is_some_and(|(key, _)| {
                 TABLES.iter().any(|table| table.keys.contains(&key)) && !OTHER_CHOICES.contains(&key)
@@ -248,7 +298,12 @@ fn the_commented_example_shows_every_setting_and_its_true_default() {
     for table in TABLES {
         for key in table.keys {
             let written = match table.name {
-                "" => vec![format!("[{key}]"), format!("[[{key}]]")],
+                "" => vec![
+                    format!("[{key}]"),
+                    format!("[[{key}]]"),
+                    format!("# [{key}]"),
+                    format!("# [[{key}]]"),
+                ],
                 "rate_limit" => vec![format!("{key} = ")],
                 _ => vec![format!("\n{key} = "), format!("\n# {key} = ")],
             };
@@ -257,7 +312,8 @@ fn the_commented_example_shows_every_setting_and_its_true_default() {
     }
     let (as_it_is, with_defaults) = (load(&text).unwrap(), load(&uncommented()).unwrap());
     assert_eq!(as_it_is, with_defaults);
+    let text = text.split_once(OPERATIONS).unwrap().0;
     let lines =
         |text: &str| text.lines().filter(|line| !line.starts_with('#') && line.contains(" = ")).count();
-    assert_eq!(lines(&uncommented()) - lines(&text), 2 + BOUNDS.len() + 1, "server, limits and anchors");
+    assert_eq!(lines(&uncommented()) - lines(text), 2 + BOUNDS.len() + 1, "server, limits and anchors");
 }
