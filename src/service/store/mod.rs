@@ -10,9 +10,19 @@
 //! between leaves a row under way that never expires: [`Store::unresolved`] lists it for the operator.
 
 pub mod ledger;
+mod postgres;
+mod postgres_tls;
+mod sql;
+mod sqlite;
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use postgres::Postgres;
+pub use sqlite::Sqlite;
 
 use super::Op;
 use crate::utc::Utc;
@@ -26,6 +36,23 @@ pub const OWED_MS: u64 = 24 * 3_600_000;
 /// How long after it was settled or claimed an owed payment cannot be claimed, in milliseconds: longer than it takes
 /// to hand an answer over, so that nobody gets two reports for one payment.
 pub const CLAIM_MS: u64 = 5_000;
+
+/// The longest that a call may take.
+const CALL: Duration = Duration::from_secs(5);
+
+/// Opens the store that `url` names: `sqlite:PATH`, or `postgres://…` or `postgresql://…` ([`Postgres::connect`]).
+///
+/// # Errors
+/// The URL is none of these, or the store cannot be used. The text holds no password.
+pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    if let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+        return Ok(Arc::new(Sqlite::open(Path::new(path)).await?));
+    }
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Ok(Arc::new(Postgres::connect(url).await?));
+    }
+    Err(StoreError("the URL of a store begins with sqlite:, postgres:// or postgresql://".to_owned()))
+}
 
 /// What a store answers, later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

@@ -60,6 +60,7 @@ const TOOL_ARGUMENT: Comparison = Comparison {
         "/refusal_order",
         "/caps",
         "/free_refusals",
+        "/custody/ledger_columns",
     ],
 };
 
@@ -84,7 +85,7 @@ const TOKEN_EFFICIENCY: Comparison = Comparison {
         "/forbidden",
         "/stop_rules",
     ],
-    own: &["/refusals", "/blocks/2"],
+    own: &["/refusals", "/blocks/2", "/custody/ledger_columns"],
 };
 
 #[test]
