@@ -1,13 +1,20 @@
 // The stock JavaScript client: @x402/fetch pays one POST through the exact scheme of @x402/svm.
 //
 // One JSON object on standard input:
-//   {"url", "body"?: TEXT or JSON, "rpcUrl", "secretKey"?: HEX of 32 bytes, "headers"?: {}, "version"?: 1 | 2, "send"?: false}
-//     version 1     a client that knows v1 only: it does not see PAYMENT-REQUIRED, so it reads the body and sends X-PAYMENT
-//     send false    the payment is made, but the request with it is not sent
+//   url, rpcUrl
+//   body?         a text, sent as it is, or JSON
+//   secretKey?    32 bytes in hexadecimal, else a new key
+//   headers?      more headers of the request
+//   version? 1    a client that knows v1 only: it does not see PAYMENT-REQUIRED, so it reads the body
+//                 and sends X-PAYMENT
+//   send? false   the payment is made, but the request with it is not sent
 // One JSON line on standard output:
-//   {"status", "headers", "body", "requests", "statuses", "paymentHeader", "paymentHeaderName", "payer"} and "error", a text, if
-//   the client gave up. Header names are in lower case; payment-required, payment-response and x-payment-response are
-//   decoded. "requests" counts what went out. TLS trust: NODE_EXTRA_CA_CERTS.
+//   status, headers, body               of the last answer; names in lower case, the three headers of DECODED as JSON
+//   requests, statuses                  how many requests went out, and the status of each answer
+//   paymentHeader, paymentHeaderName    the payment as it was sent, null if there was none
+//   payer                               the client's address
+//   error?                              why the client gave up, in its words; then there is no last answer
+// TLS trust: NODE_EXTRA_CA_CERTS.
 import { input, stock } from "./modules.mjs";
 
 const { wrapFetchWithPayment, x402Client } = stock("@x402/fetch");

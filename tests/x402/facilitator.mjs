@@ -4,19 +4,31 @@
 //   POST /verify, /settle   {x402Version, paymentPayload, paymentRequirements}; GET /supported: as facilitators answer
 //   POST /rpc               the stub chain; clients get this URL too
 //   GET  /log               {verifyCalls, verified, settleCalls, settled: [transaction ids in the order they landed]}
-//   POST /control           sets any of CONTROL below; answers all of them
+//   POST /control           sets any of `control` below; answers all of them
 //
 // The first line on standard output is {"port", "feePayer", "rpcUrl", "url"}. The process ends when its standard input
-// does, so that none is left behind by a test that was killed.
+// does, so that none is left behind by a test that was killed: start it with a pipe there.
 import { createServer } from "node:http";
 import { stock } from "./modules.mjs";
 
 const { x402Facilitator } = stock("@x402/core/facilitator");
-const { toFacilitatorSvmSigner, SOLANA_DEVNET_CAIP2, SOLANA_MAINNET_CAIP2, USDC_DEVNET_ADDRESS, USDC_MAINNET_ADDRESS, TOKEN_PROGRAM_ADDRESS } =
-  stock("@x402/svm");
+const {
+  toFacilitatorSvmSigner,
+  SOLANA_DEVNET_CAIP2,
+  SOLANA_MAINNET_CAIP2,
+  TOKEN_PROGRAM_ADDRESS,
+  USDC_DEVNET_ADDRESS,
+  USDC_MAINNET_ADDRESS,
+} = stock("@x402/svm");
 const { registerExactSvmScheme } = stock("@x402/svm/exact/facilitator");
-const { generateKeyPairSigner, getBase58Decoder, getBase64Encoder, getPublicKeyFromAddress, getTransactionDecoder, verifySignature } =
-  stock("@solana/kit");
+const {
+  generateKeyPairSigner,
+  getBase58Decoder,
+  getBase64Encoder,
+  getPublicKeyFromAddress,
+  getTransactionDecoder,
+  verifySignature,
+} = stock("@solana/kit");
 
 const control = {
   // Reason with which every verification fails, before the scheme looks at it.
@@ -42,6 +54,9 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const blockhash = base58(crypto.getRandomValues(new Uint8Array(32)));
 const context = { apiVersion: "2.0.0", slot: 1 };
+const FINALIZED = { slot: 1, confirmations: null, err: null, status: { Ok: null }, confirmationStatus: "finalized" };
+const MINTS = [USDC_DEVNET_ADDRESS, USDC_MAINNET_ADDRESS];
+const decode = (base64) => getTransactionDecoder().decode(getBase64Encoder().encode(base64));
 
 /** An SPL mint as its account's 82 bytes: six decimals, initialized, no authorities. */
 function mint() {
@@ -49,12 +64,13 @@ function mint() {
   bytes.writeBigUInt64LE(10n ** 15n, 36);
   bytes[44] = 6;
   bytes[45] = 1;
-  return { data: [bytes.toString("base64"), "base64"], executable: false, lamports: 1461600, owner: TOKEN_PROGRAM_ADDRESS, rentEpoch: 0, space: 82 };
+  const data = [bytes.toString("base64"), "base64"];
+  return { data, executable: false, lamports: 1461600, owner: TOKEN_PROGRAM_ADDRESS, rentEpoch: 0, space: 82 };
 }
 
 /** Lands a transaction as a validator would: only if every signature is there and true; twice is once. */
 async function land(base64) {
-  const { messageBytes, signatures } = getTransactionDecoder().decode(getBase64Encoder().encode(base64));
+  const { messageBytes, signatures } = decode(base64);
   for (const [address, signature] of Object.entries(signatures)) {
     const key = await getPublicKeyFromAddress(address);
     if (!signature || !(await verifySignature(key, signature, messageBytes)))
@@ -67,18 +83,16 @@ async function land(base64) {
 }
 
 const rpc = {
-  getAccountInfo: ([address]) => ({ context, value: [USDC_DEVNET_ADDRESS, USDC_MAINNET_ADDRESS].includes(address) ? mint() : null }),
+  getAccountInfo: ([address]) => ({ context, value: MINTS.includes(address) ? mint() : null }),
   getLatestBlockhash: () => ({ context, value: { blockhash, lastValidBlockHeight: 1000 } }),
   simulateTransaction: ([base64]) => {
-    getTransactionDecoder().decode(getBase64Encoder().encode(base64));
+    decode(base64);
     return { context, value: { err: null, logs: [], accounts: null, unitsConsumed: 6000, returnData: null } };
   },
   sendTransaction: ([base64]) => land(base64),
   getSignatureStatuses: ([ids]) => ({
     context,
-    value: ids.map((id) =>
-      log.settled.includes(id) ? { slot: 1, confirmations: null, err: null, status: { Ok: null }, confirmationStatus: "finalized" } : null,
-    ),
+    value: ids.map((id) => (log.settled.includes(id) ? FINALIZED : null)),
   }),
 };
 
@@ -107,7 +121,8 @@ async function facilitator(feePayer, rpcUrl) {
     },
   };
   const abort = (reason) => (reason ? { abort: true, reason } : undefined);
-  return registerExactSvmScheme(new x402Facilitator(), { signer: patient, networks: [SOLANA_DEVNET_CAIP2, SOLANA_MAINNET_CAIP2] })
+  const networks = [SOLANA_DEVNET_CAIP2, SOLANA_MAINNET_CAIP2];
+  return registerExactSvmScheme(new x402Facilitator(), { signer: patient, networks })
     .onBeforeVerify(async () => abort(control.verifyFail))
     .onBeforeSettle(async () => abort(control.settleFail));
 }
@@ -162,7 +177,8 @@ async function route(request, stockFacilitator) {
     case "POST /verify":
     case "POST /settle": {
       const sent = await body(request);
-      if (!sent.paymentPayload || !sent.paymentRequirements) return [400, { error: "Missing paymentPayload or paymentRequirements" }];
+      if (!sent.paymentPayload || !sent.paymentRequirements)
+        return [400, { error: "Missing paymentPayload or paymentRequirements" }];
       return request.url === "/verify" ? verify(stockFacilitator, sent) : settle(stockFacilitator, sent);
     }
     default:

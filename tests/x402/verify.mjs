@@ -1,10 +1,12 @@
 // jose's reading of a signed report: {"jws": {payload, protected, signature}, "jwks"} on standard input,
-// {"verified", "payload"} or {"verified": false, "error"} on standard output.
+// {"verified", "payload"} on standard output, and why as "error" if it is not verified.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { input, MODULES } from "./modules.mjs";
 
-const { createLocalJWKSet, flattenedVerify } = await import(pathToFileURL(join(MODULES, "jose/dist/webapi/index.js")).href);
+// jose cannot be had through `require`.
+const jose = pathToFileURL(join(MODULES, "jose/dist/webapi/index.js")).href;
+const { createLocalJWKSet, flattenedVerify } = await import(jose);
 
 let answer;
 try {
@@ -12,6 +14,6 @@ try {
   const { payload } = await flattenedVerify(jws, createLocalJWKSet(jwks), { algorithms: ["EdDSA"] });
   answer = { verified: true, payload: new TextDecoder("utf-8", { fatal: true }).decode(payload) };
 } catch (error) {
-  answer = { verified: false, error: error.message };
+  answer = { verified: false, payload: "", error: error.message };
 }
 console.log(JSON.stringify(answer));

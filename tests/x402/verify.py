@@ -13,5 +13,5 @@ try:
     key = PyJWKSet.from_dict(args["jwks"])[api.get_unverified_header(compact)["kid"]]
     answer = {"verified": True, "payload": api.decode(compact, key, algorithms=["EdDSA"]).decode()}
 except Exception as error:  # a report that cannot be verified is an answer, too
-    answer = {"verified": False, "error": str(error)}
+    answer = {"verified": False, "payload": "", "error": str(error)}
 print(json.dumps(answer))
