@@ -15,7 +15,7 @@ export function stock(name) {
     return require(name);
   } catch (error) {
     if (error.code !== "MODULE_NOT_FOUND") throw error;
-    console.error(`${name} is not installed where DOCK_TEST_NODE_MODULES says: run the step payment_peers of .ci/run`);
+    console.error(`${name} is not installed where DOCK_TEST_NODE_MODULES says: .ci/run installs it`);
     process.exit(1);
   }
 }
