@@ -10,6 +10,7 @@ mod evaluate;
 mod explain;
 mod input;
 mod key;
+mod ledger;
 mod profile;
 mod render;
 mod report;
@@ -68,6 +69,9 @@ enum Command {
     /// Make keys
     #[command(subcommand)]
     Key(key::Command),
+    /// Look after the ledger of paid checks
+    #[command(subcommand)]
+    Ledger(ledger::Command),
     /// Tell what share of a tool catalogue's tokens its names, descriptions and schemas carry
     Profile(profile::ProfileArgs),
     /// Look at signed reports
@@ -87,6 +91,7 @@ pub(crate) fn run() -> Exit {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Explain(command) => explain::run(&command),
         Command::Key(command) => key::run(&command),
+        Command::Ledger(command) => ledger::run(&command),
         Command::Profile(args) => profile::run(&args),
         Command::Report(command) => report::run(&command),
         Command::Serve(command) => serve::run(&command),

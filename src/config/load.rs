@@ -280,7 +280,7 @@ fn size(value: u64) -> usize {
 
 fn read_docks<'a>(walk: &mut Walk<'a>, root: &Section<'a>) -> Read<Vec<DockConfig>> {
     let sections = walk.sections(root, DOCK.name, &DOCK)?;
-    if sections.is_empty() && !root.has(SERVICE.name) {
+    if sections.is_empty() && !root.has_items(SERVICE.name) {
         return Err(walk.report(
             None,
             DOCK.name,

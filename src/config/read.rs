@@ -49,6 +49,12 @@ impl<'a> Section<'a> {
         self.table.contains_key(key)
     }
 
+    /// Whether `key` is an array that holds something.
+    pub(super) fn has_items(&self, key: &str) -> bool {
+        let found = self.get(key).map(Spanned::get_ref);
+        matches!(found, Some(DeValue::Array(items)) if !items.is_empty())
+    }
+
     /// The line of `key`, where it is written.
     pub(super) fn line_of(&self, walk: &Walk<'_>, key: &str) -> Option<usize> {
         self.get(key).map(|found| walk.line_of(found.span().start))

@@ -46,7 +46,7 @@ impl Script {
     }
 }
 
-fn modules() -> PathBuf {
+pub(crate) fn modules() -> PathBuf {
     let standard = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/node/node_modules");
     std::env::var_os("DOCK_TEST_NODE_MODULES").map_or_else(standard, PathBuf::from)
 }

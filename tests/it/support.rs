@@ -260,6 +260,13 @@ impl Http1 {
         Reply { head, body }.checked()
     }
 
+    /// The next answer, whatever it is.
+    pub(crate) async fn any_reply(&mut self) -> Reply {
+        let head = self.head().await.expect("an answer");
+        let body = read_body(&mut self.stream, &mut self.read, head.content_length()).await;
+        Reply { head, body }
+    }
+
     /// The next head, if the connection does not end before.
     pub(crate) async fn head(&mut self) -> Option<Head> {
         read_head(&mut self.stream, &mut self.read).await

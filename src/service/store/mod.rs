@@ -225,11 +225,3 @@ pub trait Store: Send + Sync + 'static {
     /// Notes in the CAD block that the payment `tx` was refunded.
     fn ledger_refund<'a>(&'a self, tx: &'a str, refund: &'a str) -> Answer<'a, Refunded>;
 }
-
-/// TEMPORARY until the backends arrive.
-///
-/// # Errors
-/// Always.
-pub async fn open(_url: &str) -> Result<std::sync::Arc<dyn Store>, StoreError> {
-    Err(StoreError("no backend".to_owned()))
-}

@@ -97,7 +97,7 @@ fn text(value: Value<'_>, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
     use std::time::Duration;
 
     use super::super::transaction::tests::REAL;

@@ -8,7 +8,7 @@ use std::path::Path;
 #[test]
 fn reports_all_mistakes_at_once_in_the_order_of_the_file() {
     let text = r#"server = 5
-service = []
+
 [tls]
 cert = "a.pem"
 [limit]
@@ -35,28 +35,27 @@ source = "arguments"
 require = ["valid_as_submited", "nothing like it"]
 rate_limit = { per_second = 0 }
 "#;
-    let expected = r#"21 mistakes in the configuration:
+    let expected = r#"20 mistakes in the configuration:
   1. line 1: `server` must be a table, and is a whole number
-  2. line 2: `service` is not offered by this version of the dock; a later release brings it. Remove it
-  3. line 3: `tls.key` is missing; name the PEM file of the private key that belongs to cert
-  4. line 5: `limit` is unknown; did you mean `limits`?
-  5. line 7: `limits.header_ms` is 0; it must be from 1 to 10000, since Millwork gives a whole call 10 s
-  6. line 8: `limits.idle_ms` must be a whole number, and is a string
-  7. line 9: `limits.max_conections` is unknown; did you mean `max_connections`?
-  8. line 10: `limits.path` is no setting of this table; it belongs in a [[dock]]
-  9. line 11: `dock[0].access` is missing; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
- 10. line 13: `dock[0].acces` is unknown; did you mean `access`?
- 11. line 14: `dock[0].check` is "json", which is no check; write check = "tool-argument/v1" (a call's arguments, with repairs), check = "json-schema" (any value, JSON Schema in full) or check = "token-efficiency/v1" (a tool catalogue)
- 12. line 16: `dock[1].path` is "/a/../b"; no part of it may be empty, . or .., since clients rewrite those
- 13. line 17: `dock[1].access` is "open"; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
- 14. line 19: `dock[1].source` is "tool_cal", which is no source; write source = "arguments" (the candidate is what schema describes), source = "tool_call" (it holds calls of the tools in tools) or, for tool-argument/v1, source = "check_request" (it brings its schema)
- 15. line 20: `dock[1].uncovered` is "reject"; write "refuse" (calls of tools whose schemas the criteria refuse are answered 500) or "json-schema" (JSON Schema grades them)
- 16. line 21: `dock[2].schema` is missing; source = "arguments" needs the file that holds the JSON Schema
- 17. line 23: `dock[2].access` is "managed", which needs keys; add keys_env = "MILLWORK_VERIFIER_KEYS" (a variable's name) or keys_file = "…"
- 18. line 26: `dock[2].require[0]` is "valid_as_submited", which is no anchor of this check; did you mean "valid_as_submitted"?
- 19. line 26: `dock[2].require[1]` is "nothing like it", which is no anchor of this check; its anchors: ANCHORS
- 20. line 27: `dock[2].rate_limit.per_second` is 0; it must be from 1 to 1000000, since 0 would refuse every call (rate_limit = "off" ends the limit)
- 21. line 27: `dock[2].rate_limit.burst` is missing; a rate_limit has both per_second and burst"#;
+  2. line 3: `tls.key` is missing; name the PEM file of the private key that belongs to cert
+  3. line 5: `limit` is unknown; did you mean `limits`?
+  4. line 7: `limits.header_ms` is 0; it must be from 1 to 10000, since Millwork gives a whole call 10 s
+  5. line 8: `limits.idle_ms` must be a whole number, and is a string
+  6. line 9: `limits.max_conections` is unknown; did you mean `max_connections`?
+  7. line 10: `limits.path` is no setting of this table; it belongs in a [[dock]]
+  8. line 11: `dock[0].access` is missing; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
+  9. line 13: `dock[0].acces` is unknown; did you mean `access`?
+ 10. line 14: `dock[0].check` is "json", which is no check; write check = "tool-argument/v1" (a call's arguments, with repairs), check = "json-schema" (any value, JSON Schema in full) or check = "token-efficiency/v1" (a tool catalogue)
+ 11. line 16: `dock[1].path` is "/a/../b"; no part of it may be empty, . or .., since clients rewrite those
+ 12. line 17: `dock[1].access` is "open"; write access = "managed" (only callers that send one of its keys) or access = "public" (anyone); there is no default
+ 13. line 19: `dock[1].source` is "tool_cal", which is no source; write source = "arguments" (the candidate is what schema describes), source = "tool_call" (it holds calls of the tools in tools) or, for tool-argument/v1, source = "check_request" (it brings its schema)
+ 14. line 20: `dock[1].uncovered` is "reject"; write "refuse" (calls of tools whose schemas the criteria refuse are answered 500) or "json-schema" (JSON Schema grades them)
+ 15. line 21: `dock[2].schema` is missing; source = "arguments" needs the file that holds the JSON Schema
+ 16. line 23: `dock[2].access` is "managed", which needs keys; add keys_env = "MILLWORK_VERIFIER_KEYS" (a variable's name) or keys_file = "…"
+ 17. line 26: `dock[2].require[0]` is "valid_as_submited", which is no anchor of this check; did you mean "valid_as_submitted"?
+ 18. line 26: `dock[2].require[1]` is "nothing like it", which is no anchor of this check; its anchors: ANCHORS
+ 19. line 27: `dock[2].rate_limit.per_second` is 0; it must be from 1 to 1000000, since 0 would refuse every call (rate_limit = "off" ends the limit)
+ 20. line 27: `dock[2].rate_limit.burst` is missing; a rate_limit has both per_second and burst"#;
     let expected = expected.replace("ANCHORS", &argument::ANCHORS.names.join(", "));
     assert_eq!(load(text).unwrap_err().to_string(), expected);
 }
@@ -104,7 +103,12 @@ pub(super) const ONE_MISTAKE: &[(&str, &str, &str, &str)] = &[
     ("max_body_bytes", "zzz", "limits.zzz", "the settings here are max_body_bytes, handshake_ms"),
     ("max_body_bytes = 65_536", "burst = 1", "limits.burst", "rate_limit = { burst = … }"),
     ("[limits]\n", "[limits]\nlisten = \"[::]:1\"\n", "limits.listen", "belongs in [server]"),
-    ("[limits]\n", "[x402]\n[limits]\n", "x402", "later release"),
+    (
+        "[limits]\n",
+        "[x402]\nfacilitator = \"http://a\"\n[limits]\n",
+        "x402.facilitator",
+        "https://facilitator.example",
+    ),
     ("path = \"/refunds\"\n", "", "dock[0].path", "is missing"),
     ("\"/refunds\"", "\"refunds\"", "dock[0].path", "start with /"),
     ("\"/refunds\"", "\"\"", "dock[0].path", "start with /"),

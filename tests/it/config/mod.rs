@@ -7,7 +7,7 @@ mod mistakes;
 
 use millwork_dock::config::{
     Access, AnchorMode, Check, Config, DockConfig, Form, KeySource, Limits, Mistakes, RateLimit,
-    SchemaSource, Source, Tls, Tools,
+    SchemaSource, Source, StoreConfig, StoreUrl, Tls, Tools,
 };
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,11 @@ fn rate(per_second: u32, burst: u32) -> RateLimit {
     RateLimit { per_second: whole(per_second), burst: whole(burst) }
 }
 
+/// The store where the file says nothing.
+fn embedded() -> StoreConfig {
+    StoreConfig { url: StoreUrl::Text("sqlite:/base/dock.db".to_owned()), house_wallets: Vec::new() }
+}
+
 #[test]
 fn fills_every_default_in() {
     let config = load(
@@ -79,6 +84,10 @@ fn fills_every_default_in() {
             max_connections_per_client: 1000,
             drain: Duration::from_secs(10),
         },
+        services: Vec::new(),
+        signing: None,
+        x402: None,
+        store: embedded(),
         docks: vec![DockConfig {
             path: "/".into(),
             access: Access::Public,
@@ -184,6 +193,10 @@ fn reads_every_setting() {
             max_connections_per_client: 7,
             drain: Duration::ZERO,
         },
+        services: Vec::new(),
+        signing: None,
+        x402: None,
+        store: embedded(),
         docks: vec![
             DockConfig {
                 path: "/a/b-c_d.e/~f".into(),

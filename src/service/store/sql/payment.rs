@@ -1,16 +1,18 @@
 //! Payments under way.
 //!
 //! A row of `reservations` is in one of four states. `taken`: in use, or used up without being settled; over when
-//! `until_ms` has passed. `settling`: the facilitator may settle it any moment; never over. `settled`: in the ledger,
-//! remembered until `until_ms`. `owed`: in the ledger, its report still to be delivered until `until_ms`; then
-//! `began_ms` says when its present delivery began. In `settling`, `began_ms` says when that began.
+//! `until_ms` has passed. `settling`: the facilitator may settle it any moment; never over; `began_ms` says when that
+//! began. `owed`: in the ledger, its report not handed over yet, until `until_ms`; `began_ms` says when its delivery was
+//! begun last. `settled`: in the ledger and delivered, remembered until `until_ms`.
 
 use std::fmt::Write;
 
 use super::{Cell, Row, Session, Work, number, op_named, rows, text};
 use crate::service::Op;
 use crate::service::store::ledger::Entry;
-use crate::service::store::{OWED_MS, REPLAY_MS, ReplayKey, Reserved, Settled, StoreError, Unresolved};
+use crate::service::store::{
+    CLAIM_MS, OWED_MS, REPLAY_MS, ReplayKey, Reserved, Settled, StoreError, Unresolved,
+};
 use crate::utc::Utc;
 
 /// Answers a row if the payment is new, or what was known of it is over.
@@ -25,11 +27,11 @@ RETURNING key";
 /// Begins to deliver what is owed, unless somebody is at it.
 const DELIVER: &str = "
 UPDATE reservations SET began_ms = $1
-WHERE key = $2 AND op = $3 AND state = 'owed' AND until_ms > $1 AND (began_ms IS NULL OR began_ms <= $4)
+WHERE key = $2 AND op = $3 AND state = 'owed' AND until_ms > $1 AND began_ms <= $4
 RETURNING tx";
 
-const RELEASE_TAKEN: &str = "DELETE FROM reservations WHERE key = $1 AND state = 'taken'";
-const RELEASE_OWED: &str = "UPDATE reservations SET began_ms = NULL WHERE key = $1 AND state = 'owed'";
+const RELEASE: &str = "DELETE FROM reservations WHERE key = $1 AND state = 'taken'";
+const STATE: &str = "SELECT state FROM reservations WHERE key = $1";
 
 const BEGIN: &str = "
 UPDATE reservations SET state = 'settling', began_ms = $1, pending = $2
@@ -37,26 +39,21 @@ WHERE key = $3 AND op = $4 AND state = 'taken' AND until_ms > $1";
 
 /// Takes the row for this transaction; what it answers decides the rest.
 const FINISH: &str = "
-UPDATE reservations SET state = $1, until_ms = $2, began_ms = NULL, tx = $3
+UPDATE reservations SET state = 'owed', until_ms = $1, began_ms = $2, tx = $3
 WHERE key = $4 AND state = 'settling'
 RETURNING op, pending";
 const FINISHED: &str = "UPDATE reservations SET pending = NULL WHERE key = $1";
-const NOT_FINISHED: &str =
-    "UPDATE reservations SET pending = NULL, state = 'taken', tx = NULL WHERE key = $1";
+const NOT_FINISHED: &str = "UPDATE reservations SET pending = NULL, state = 'settled' WHERE key = $1";
 const FINISHED_BEFORE: &str =
     "SELECT key FROM reservations WHERE key = $1 AND tx = $2 AND state IN ('settled', 'owed')";
 
 const DROP: &str = "
 UPDATE reservations SET state = 'taken', began_ms = NULL, pending = NULL WHERE key = $1 AND state = 'settling'";
 
-const OWE: &str = "
-UPDATE reservations SET state = 'owed', until_ms = $1, began_ms = NULL
-WHERE key = $2 AND state IN ('settled', 'owed')";
+const DELIVERED: &str = "
+UPDATE reservations SET state = 'settled', began_ms = NULL WHERE key = $1 AND state = 'owed'";
 
-const PAID: &str = "
-UPDATE reservations SET state = 'settled', began_ms = NULL
-WHERE key = $1 AND op = $2 AND state = 'owed'
-RETURNING tx";
+const OWED: &str = "SELECT tx FROM reservations WHERE key = $1 AND op = $2 AND state = 'owed'";
 
 const UNRESOLVED: &str = "
 SELECT key, op, began_ms, pending FROM reservations
@@ -83,11 +80,12 @@ impl Work for Reserve {
         if session.first(RESERVE, &values).await?.is_some() {
             return Ok(Reserved::Fresh);
         }
-        let values = [number(now), key, op, number(now.saturating_sub(REPLAY_MS))];
-        match session.first(DELIVER, &values).await? {
-            Some(owed) => Ok(Reserved::Owed(owed.text(0)?)),
-            None => Ok(Reserved::Replayed),
+        let values = [number(now), key.clone(), op, number(now.saturating_sub(CLAIM_MS))];
+        if let Some(owed) = session.first(DELIVER, &values).await? {
+            return Ok(Reserved::Owed(owed.text(0)?));
         }
+        let state = session.first(STATE, &[key]).await?.ok_or_else(super::unexpected)?.text(0)?;
+        Ok(if state == "settled" { Reserved::Replayed } else { Reserved::Underway })
     }
 }
 
@@ -98,9 +96,7 @@ impl Work for Release {
     type Output = ();
 
     async fn run(self, session: &mut Session<'_>) -> Result<(), StoreError> {
-        session.execute(RELEASE_TAKEN, &[hex(self.0)]).await?;
-        session.execute(RELEASE_OWED, &[hex(self.0)]).await?;
-        Ok(())
+        session.execute(RELEASE, &[hex(self.0)]).await.map(|_| ())
     }
 }
 
@@ -129,7 +125,6 @@ impl Work for Begin {
 pub(super) struct Finish {
     pub(super) key: ReplayKey,
     pub(super) settled: Settled,
-    pub(super) delivered: bool,
     pub(super) now: Utc,
 }
 
@@ -137,10 +132,10 @@ impl Work for Finish {
     type Output = bool;
 
     async fn run(self, session: &mut Session<'_>) -> Result<bool, StoreError> {
-        let Settled { tx, payer } = self.settled;
-        let (state, for_ms) = if self.delivered { ("settled", REPLAY_MS) } else { ("owed", OWED_MS) };
-        let until = number(self.now.unix_millis().saturating_add(for_ms));
-        let Some(row) = session.first(FINISH, &[text(state), until, text(&tx), hex(self.key)]).await? else {
+        let Settled { tx } = self.settled;
+        let now = self.now.unix_millis();
+        let values = [number(now.saturating_add(OWED_MS)), number(now), text(&tx), hex(self.key)];
+        let Some(row) = session.first(FINISH, &values).await? else {
             // A call whose answer was lost is made again: it did what it says.
             return match session.first(FINISHED_BEFORE, &[hex(self.key), text(&tx)]).await? {
                 Some(_) => Ok(true),
@@ -148,7 +143,7 @@ impl Work for Finish {
             };
         };
         let (op, pending) = (op_named(&row.text(0)?)?, row.text(1)?);
-        let new = rows::insert(session, op, &pending, payer.as_deref(), &tx).await?;
+        let new = rows::insert(session, op, &pending, &tx).await?;
         session.execute(if new { FINISHED } else { NOT_FINISHED }, &[hex(self.key)]).await?;
         Ok(new)
     }
@@ -165,21 +160,14 @@ impl Work for Forget {
     }
 }
 
-/// [`Store::owe`](crate::service::store::Store::owe).
-pub(super) struct Owe {
-    pub(super) key: ReplayKey,
-    pub(super) now: Utc,
-}
+/// [`Store::delivered`](crate::service::store::Store::delivered).
+pub(super) struct Delivered(pub(super) ReplayKey);
 
-impl Work for Owe {
+impl Work for Delivered {
     type Output = ();
 
     async fn run(self, session: &mut Session<'_>) -> Result<(), StoreError> {
-        let until = number(self.now.unix_millis().saturating_add(OWED_MS));
-        match session.execute(OWE, &[until, hex(self.key)]).await? {
-            0 => Err(StoreError("the payment is not settled".to_owned())),
-            _ => Ok(()),
-        }
+        session.execute(DELIVERED, &[hex(self.0)]).await.map(|_| ())
     }
 }
 
@@ -194,7 +182,7 @@ impl Work for Amend {
 
     async fn run(self, session: &mut Session<'_>) -> Result<(), StoreError> {
         let op = text(self.entry.outcome.op().name());
-        let owed = session.first(PAID, &[hex(self.key), op]).await?;
+        let owed = session.first(OWED, &[hex(self.key), op]).await?;
         let tx = owed.ok_or_else(|| StoreError("nothing is owed for the payment".to_owned()))?.text(0)?;
         if rows::amend(session, &self.entry, &tx).await? {
             Ok(())

@@ -85,7 +85,6 @@ pub(super) async fn insert(
     session: &mut Session<'_>,
     op: Op,
     pending: &str,
-    payer: Option<&str>,
     tx: &str,
 ) -> Result<bool, StoreError> {
     for other in Op::ALL.into_iter().filter(|other| *other != op) {
@@ -97,9 +96,8 @@ pub(super) async fn insert(
     let mut members = parse(pending)?;
     let mut values = Vec::new();
     for column in columns(op) {
-        values.push(match (*column, payer) {
-            (TX, _) => text(tx),
-            ("payer_wallet", Some(payer)) => text(payer),
+        values.push(match *column {
+            TX => text(tx),
             _ => json_to_cell(members.remove(*column).ok_or_else(unexpected)?)?,
         });
     }

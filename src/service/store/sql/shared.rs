@@ -31,22 +31,16 @@ impl<B: Backend> Store for B {
         Box::pin(self.work(payment::Begin { key, entry: entry.clone(), now }))
     }
 
-    fn ledger_finish<'a>(
-        &'a self,
-        key: ReplayKey,
-        settled: &'a Settled,
-        delivered: bool,
-        now: Utc,
-    ) -> Answer<'a, bool> {
-        Box::pin(self.work(payment::Finish { key, settled: settled.clone(), delivered, now }))
+    fn ledger_finish<'a>(&'a self, key: ReplayKey, settled: &'a Settled, now: Utc) -> Answer<'a, bool> {
+        Box::pin(self.work(payment::Finish { key, settled: settled.clone(), now }))
     }
 
     fn ledger_drop(&self, key: ReplayKey) -> Answer<'_, ()> {
         Box::pin(self.work(payment::Forget(key)))
     }
 
-    fn owe(&self, key: ReplayKey, now: Utc) -> Answer<'_, ()> {
-        Box::pin(self.work(payment::Owe { key, now }))
+    fn delivered(&self, key: ReplayKey) -> Answer<'_, ()> {
+        Box::pin(self.work(payment::Delivered(key)))
     }
 
     fn ledger_amend<'a>(&'a self, key: ReplayKey, entry: &'a Entry) -> Answer<'a, ()> {
