@@ -44,6 +44,7 @@ mod profile_oracle;
 mod reference;
 mod schema_oracle;
 mod served;
+mod store;
 mod support;
 mod tidy;
 mod tool_call;

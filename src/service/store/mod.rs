@@ -175,14 +175,16 @@ pub trait Store: Send + Sync + 'static {
     /// Takes a payment for use, for [`REPLAY_MS`].
     fn reserve(&self, op: Op, key: ReplayKey, now: Utc) -> Answer<'_, Reserved>;
 
-    /// Gives a payment back that [`Store::reserve`] took and that cannot have been settled: it may be tried again.
+    /// Gives a payment back that [`Store::reserve`] found fresh and that cannot have been settled: it may be tried
+    /// again.
     fn release(&self, key: ReplayKey) -> Answer<'_, ()>;
 
     /// Notes the ledger row of a reserved payment, before it is settled. An error if the payment is not reserved.
     fn ledger_begin<'a>(&'a self, key: ReplayKey, entry: &'a Entry, now: Utc) -> Answer<'a, ()>;
 
-    /// Moves the row to the ledger: the payment is settled, and its report is owed for [`OWED_MS`]. False if the
-    /// ledger has the transaction already, in which case nothing is served for it again.
+    /// Moves the row to the ledger: the payment is settled, and its report is owed for [`OWED_MS`]. False if a
+    /// ledger has the transaction already, in which case nothing is served for it again. May be called again with the
+    /// same transaction if its answer was lost: true then means what it meant.
     fn ledger_finish<'a>(&'a self, key: ReplayKey, settled: &'a Settled, now: Utc) -> Answer<'a, bool>;
 
     /// Forgets the row: the facilitator refused to settle. The payment stays taken until its time is up.
@@ -192,7 +194,7 @@ pub trait Store: Send + Sync + 'static {
     fn delivered(&self, key: ReplayKey) -> Answer<'_, ()>;
 
     /// Puts what the check said that is delivered now into the row of an owed payment (verdict line, status or
-    /// counts). Payer, time, price and transaction stay.
+    /// counts, and the version of the criteria). Payer, time, price and transaction stay. An error if nothing is owed.
     fn ledger_amend<'a>(&'a self, key: ReplayKey, entry: &'a Entry) -> Answer<'a, ()>;
 
     /// Payments whose settling began before `before` and has no outcome.
@@ -201,10 +203,10 @@ pub trait Store: Send + Sync + 'static {
     /// What happened on `since` (a day) and after.
     fn figures<'a>(&'a self, op: Op, since: &'a str) -> Answer<'a, Figures>;
 
-    /// Trips a wire.
+    /// Trips a wire. Each time is kept, once.
     fn trip<'a>(&'a self, op: Op, trip: &'a Trip) -> Answer<'a, ()>;
 
-    /// The wires that ever tripped, oldest first.
+    /// When wires tripped, oldest first.
     fn trips(&self, op: Op) -> Answer<'_, Vec<Trip>>;
 
     /// Forgets what is over: expired reservations, allowances of days before yesterday.

@@ -151,8 +151,22 @@ where
     type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { Ok(Encrypted(self.connector.connect(self.name, stream).await?)) })
+        Box::pin(async move {
+            let encrypted = self.connector.connect(self.name, stream).await;
+            Ok(Encrypted(encrypted.map_err(explained)?))
+        })
     }
+}
+
+/// Debian's PostgreSQL has a certificate that nobody trusts, and many will meet it first.
+fn explained(cause: io::Error) -> io::Error {
+    let certificate = cause.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    if !matches!(certificate, Some(rustls::Error::InvalidCertificate(_))) {
+        return cause;
+    }
+    io::Error::other(format!(
+        "{cause}; name its authority's PEM file in sslrootcert=…, or set sslmode=disable where nobody can listen"
+    ))
 }
 
 /// A connection under TLS.

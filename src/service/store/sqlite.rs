@@ -160,3 +160,22 @@ fn cell(value: ValueRef<'_>) -> Result<Cell, StoreError> {
         ValueRef::Real(_) | ValueRef::Blob(_) => Err(StoreError("a cell has a type of no column".to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    /// No test can cut the power: that the settings that outlive it are in force has to do.
+    #[test]
+    fn what_is_committed_is_on_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let connection = connect(&directory.path().join("dock.db")).ok().unwrap();
+        let setting = |name: &str| {
+            let sql = format!("PRAGMA {name}");
+            connection.query_row(&sql, [], |row| row.get::<_, rusqlite::types::Value>(0)).unwrap()
+        };
+        assert_eq!(setting("synchronous"), 2.into());
+        assert_eq!(setting("journal_mode"), "wal".to_owned().into());
+    }
+}
