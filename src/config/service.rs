@@ -142,14 +142,26 @@ fn read_payment<'a>(walk: &mut Walk<'a>, section: &Section<'a>) -> Read<bool> {
 fn read_signing<'a>(walk: &mut Walk<'a>, root: &Section<'a>) -> Read<Option<SigningConfig>> {
     let Some(section) = walk.section(root, SIGNING.name, &SIGNING)? else { return Ok(None) };
     let key = walk.file(&section, "key");
-    let retired = walk.texts(&section, "retired");
+    let retired = read_files(walk, &section, "retired");
     let Some(key) = key? else {
         let fix = "name the file that `millwork-dock key signing new` wrote";
         return Err(missing(walk, &section, "key", fix));
     };
-    let retired = retired?.unwrap_or_default();
-    let retired = retired.iter().map(|At { value, .. }| walk.beside(value)).collect::<Vec<PathBuf>>();
-    Ok(Some(SigningConfig { key, retired }))
+    Ok(Some(SigningConfig { key, retired: retired? }))
+}
+
+/// The files listed under `key`; none if it is not there.
+fn read_files<'a>(walk: &mut Walk<'a>, section: &Section<'a>, key: &str) -> Read<Vec<PathBuf>> {
+    let names = walk.texts(section, key)?.unwrap_or_default();
+    let read = names.iter().enumerate().map(|(n, At { line, value })| {
+        if value.is_empty() || value.contains('\0') {
+            let what = "must be the name of a file, and is empty or no name";
+            return Err(walk.report(Some(*line), section.path(&format!("{key}[{n}]")), what));
+        }
+        Ok(walk.beside(value))
+    });
+    let read: Vec<Read<PathBuf>> = read.collect();
+    read.into_iter().collect()
 }
 
 fn read_x402<'a>(walk: &mut Walk<'a>, root: &Section<'a>) -> Read<Option<Requirements>> {

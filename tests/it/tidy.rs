@@ -46,6 +46,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "config",
             "dock",
             "service",
+            "corpus",
             "argument",
             "json_schema",
             "profile",
@@ -53,6 +54,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "budget",
             "fault",
             "utc",
+            "watch",
         ],
     ),
     (

@@ -1,5 +1,6 @@
 //! The published operations at a real server: free and paid, refused and replayed, killed and counted.
 
+mod audit;
 mod custody;
 mod facilitator;
 mod free;

@@ -154,7 +154,7 @@ async fn of_eight_processes_one_takes_a_payment() {
         assert_eq!(answers.len(), usize::from(KEYS), "{}", place.name);
         for (key, mut of) in answers {
             of.sort();
-            let others = ["Replayed"; 7];
+            let others = ["Underway"; 7];
             assert_eq!(
                 (of[0].as_str(), &of[1..]),
                 ("Fresh", &others.map(str::to_owned)[..]),
