@@ -220,7 +220,7 @@ fn with_setting(base: &toml::Table, table: &str, key: &str, value: Option<&str>)
 #[test]
 fn what_is_deployed_loads_and_fits_the_schema() {
     let validator = schema();
-    for name in ["quickstart.toml", "dock.toml"] {
+    for name in ["quickstart.toml", "operations.toml", "dock.toml"] {
         let config = Config::load(&in_repository("deploy").join(name)).unwrap();
         assert!(validator.is_valid(&as_json(&deploy(name))), "{name}");
         for dock in config.docks {
