@@ -181,6 +181,15 @@ fn warnings(config: &Config) -> Vec<String> {
     {
         warnings.push(format!("{error}; started here, the dock would not serve"));
     }
+    if let Some(x402) = config.x402.as_ref().filter(|_| config.services.iter().any(|service| service.is_paid))
+        && config.limits.drain < x402.settle_timeout
+    {
+        warnings.push(
+            "limits.drain_ms is less than x402.settle_timeout_ms: a payment under way at a stop may be left without an \
+             outcome"
+                .to_owned(),
+        );
+    }
     if config.services.iter().any(|service| service.is_paid)
         && let Err(name) = config.store.url()
     {

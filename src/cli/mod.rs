@@ -8,6 +8,7 @@ mod config;
 mod corpus;
 mod evaluate;
 mod explain;
+mod health;
 mod input;
 mod key;
 mod ledger;
@@ -66,6 +67,8 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// Say what an anchor, a rule or a code means
     Explain(explain::Command),
+    /// Ask a running dock whether it is ready
+    Health(health::HealthArgs),
     /// Make keys
     #[command(subcommand)]
     Key(key::Command),
@@ -90,6 +93,7 @@ pub(crate) fn run() -> Exit {
         Command::Corpus(command) => corpus::run(&command),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Explain(command) => explain::run(&command),
+        Command::Health(args) => health::run(&args),
         Command::Key(command) => key::run(&command),
         Command::Ledger(command) => ledger::run(&command),
         Command::Profile(args) => profile::run(&args),

@@ -4,7 +4,7 @@ use super::config::require;
 use super::{Exit, put, tell};
 use clap::{Args, ValueEnum};
 use millwork_dock::config::{Access, Config, DockConfig, JWKS_PATH, Tls};
-use millwork_dock::server::{LogFormat, Logs, Server, Stop};
+use millwork_dock::server::{Inherited, LogFormat, Logs, Server, Stop};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -58,20 +58,28 @@ pub(crate) fn run(command: &Command) -> Exit {
 }
 
 async fn serve(config: Config, file: PathBuf) -> Exit {
-    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-    let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
+    let signals =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()));
+    let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) = signals else {
         return failed(Exit::Environment, "signals cannot be received");
     };
-    let server = match Server::start(config.clone(), Some(file)).await {
+    let inherited = match inherited() {
+        Ok(inherited) => inherited,
+        Err(error) => return failed(Exit::Environment, format_args!("LISTEN_FDS: {error}")),
+    };
+    let server = match Server::start_at(config.clone(), Some(file), inherited).await {
         Ok(server) => server,
         Err(error) if error.is_configuration() => return failed(Exit::Usage, error),
         Err(error) => return failed(Exit::Environment, error),
     };
     // A server whose output nobody reads serves all the same.
     put(announcement(&config, &server));
-    let manner = tokio::select! {
-        _ = terminate.recv() => Stop::AfterNotice,
-        _ = interrupt.recv() => Stop::Now,
+    let manner = loop {
+        tokio::select! {
+            _ = terminate.recv() => break Stop::AfterNotice,
+            _ = interrupt.recv() => break Stop::Now,
+            _ = hangup.recv() => server.reload(),
+        }
     };
     tracing::info!("stopping; a second signal drops what is left");
     if server.stop(manner, second(&mut terminate, &mut interrupt)).await {
@@ -81,6 +89,13 @@ async fn serve(config: Config, file: PathBuf) -> Exit {
         tracing::warn!("stopped; connections were dropped");
         Exit::Environment
     }
+}
+
+/// The sockets of systemd, if it started this process (`sd_listen_fds`): the first for the docks, the second for the
+/// operator.
+fn inherited() -> std::io::Result<Inherited> {
+    let mut sockets = listenfd::ListenFd::from_env();
+    Ok(Inherited { docks: sockets.take_tcp_listener(0)?, admin: sockets.take_tcp_listener(1)? })
 }
 
 async fn second(terminate: &mut Signal, interrupt: &mut Signal) {

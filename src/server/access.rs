@@ -16,7 +16,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};
 use std::fmt;
-use subtle::{Choice, ConstantTimeEq};
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 /// The most keys of one dock: enough for any rotation, few enough to compare them all each time.
 pub const MAX_KEYS: usize = 32;
@@ -26,6 +26,9 @@ pub const MIN_KEY_BYTES: usize = 16;
 
 /// The longest key, in bytes; well below the server's cap on a request's headers.
 pub const MAX_KEY_BYTES: usize = 512;
+
+/// The longest label of a key, in bytes.
+pub const MAX_LABEL_BYTES: usize = 32;
 
 /// The longest text of keys, from a file or a variable, in bytes.
 pub const MAX_SOURCE_BYTES: u64 = 64 * 1024;
@@ -38,10 +41,12 @@ const ACCOUNT_KEY_PREFIX: &str = "solverapi_live_";
 pub struct Keys {
     digests: [[u8; 32]; MAX_KEYS],
     count: usize,
+    labels: Vec<String>,
 }
 
 impl Keys {
-    /// Reads keys that are separated by commas or line ends; blanks around them are dropped.
+    /// Reads keys that are separated by commas or line ends; blanks around them are dropped. A label may stand before
+    /// a key, with a blank between them: 1 to 32 letters, digits and `-_.`, by which metrics count the key's requests.
     ///
     /// # Errors
     /// [`Fault::EndpointKeysNotConfigured`] and [`Fault::EndpointKeysMisconfigured`], as [`KeyTrouble`] says.
@@ -63,20 +68,30 @@ impl Keys {
         self.count
     }
 
-    /// Admits a request that carries exactly one `Authorization: Bearer <key>` with an accepted key.
+    /// What each key is called: its label, or its place, counted from 1.
+    #[must_use]
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// Admits a request that carries exactly one `Authorization: Bearer <key>` with an accepted key; the key's place in
+    /// [`Keys::labels`].
     ///
     /// # Errors
     /// [`Fault::Unauthorized`] for anything else.
-    pub fn admit(&self, headers: &HeaderMap) -> Result<(), Fault> {
+    pub fn admit(&self, headers: &HeaderMap) -> Result<usize, Fault> {
         let key = bearer(headers).ok_or(Fault::Unauthorized)?;
-        if self.hold(key).into() { Ok(()) } else { Err(Fault::Unauthorized) }
+        let (found, place) = self.hold(key);
+        if found.into() { Ok(usize::from(place)) } else { Err(Fault::Unauthorized) }
     }
 
-    fn hold(&self, key: &[u8]) -> Choice {
+    fn hold(&self, key: &[u8]) -> (Choice, u8) {
         let sent: [u8; 32] = Sha256::digest(key).into();
-        self.digests.iter().enumerate().fold(Choice::from(0), |found, (n, digest)| {
-            let taken = Choice::from(u8::from(n < self.count));
-            found | (digest.ct_eq(&sent) & taken)
+        let start = (Choice::from(0), 0_u8);
+        (0_u8..).zip(&self.digests).fold(start, |(found, place), (n, digest)| {
+            let taken = Choice::from(u8::from(usize::from(n) < self.count));
+            let same = digest.ct_eq(&sent) & taken;
+            (found | same, u8::conditional_select(&place, &n, same))
         })
     }
 }
@@ -98,7 +113,8 @@ pub enum KeyTrouble {
     AccountKey(usize),
     /// A key that is too short or too long, or holds what a header cannot carry.
     #[error(
-        "key {0} cannot be used: a key is {MIN_KEY_BYTES} to {MAX_KEY_BYTES} visible ASCII characters, without blanks"
+        "key {0} cannot be used: a key is {MIN_KEY_BYTES} to {MAX_KEY_BYTES} visible ASCII characters, without blanks, or a \
+         label of 1 to {MAX_LABEL_BYTES} letters, digits and -_. and the key"
     )]
     Unusable(usize),
     /// More than [`MAX_KEYS`].
@@ -166,20 +182,32 @@ impl KeySource {
 }
 
 fn read_keys(text: &str) -> Result<Keys, KeyTrouble> {
-    let mut keys = Keys { digests: [[0; 32]; MAX_KEYS], count: 0 };
+    let mut keys = Keys { digests: [[0; 32]; MAX_KEYS], count: 0, labels: Vec::new() };
     let written = text.split([',', '\n', '\r']).map(str::trim).filter(|key| !key.is_empty());
-    for (n, key) in written.enumerate() {
-        if key.starts_with(ACCOUNT_KEY_PREFIX) {
+    for (n, entry) in written.enumerate() {
+        let (label, key) = match entry.split_once([' ', '\t']) {
+            Some((label, key)) => (Some(label), key.trim_start()),
+            None => (None, entry),
+        };
+        if entry.contains(ACCOUNT_KEY_PREFIX) {
             return Err(KeyTrouble::AccountKey(n + 1));
         }
         let lengths = MIN_KEY_BYTES..=MAX_KEY_BYTES;
-        if !lengths.contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let is_key = lengths.contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_key || label.is_some_and(|label| !is_label(label)) {
             return Err(KeyTrouble::Unusable(n + 1));
         }
         *keys.digests.get_mut(n).ok_or(KeyTrouble::TooMany)? = Sha256::digest(key).into();
         keys.count = n + 1;
+        keys.labels.push(label.map_or_else(|| (n + 1).to_string(), ToOwned::to_owned));
     }
     if keys.count == 0 { Err(KeyTrouble::None) } else { Ok(keys) }
+}
+
+/// No key looks like a label by accident: what `key access new` prints is longer.
+fn is_label(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    text.len() <= MAX_LABEL_BYTES && !text.starts_with(crate::config::KEY_PREFIX) && text.bytes().all(plain)
 }
 
 /// The key of the one `Authorization` header, if that is a bearer credential (RFC 6750, RFC 9110 11.4).
@@ -212,7 +240,7 @@ mod tests {
 
     fn admits(keys: &Keys, authorization: &str) -> bool {
         let answer = keys.admit(&headers(&[authorization.as_bytes()]));
-        assert!(matches!(answer, Ok(()) | Err(Fault::Unauthorized)));
+        assert!(matches!(answer, Ok(_) | Err(Fault::Unauthorized)));
         answer.is_ok()
     }
 
@@ -245,8 +273,20 @@ mod tests {
     }
 
     #[test]
+    fn a_key_goes_by_its_label_or_its_place() {
+        let keys = Keys::from_text(&format!("2026-11 {A}\n{B},\nthird\t 0123456789abcdef")).unwrap();
+        assert_eq!(keys.labels(), ["2026-11", "2", "third"]);
+        for (key, place) in [(A, 0), (B, 1), ("0123456789abcdef", 2)] {
+            let sent = headers(&[format!("Bearer {key}").as_bytes()]);
+            assert_eq!(keys.admit(&sent), Ok(place), "{key}");
+        }
+        assert!(!admits(&keys, "Bearer 2026-11"));
+    }
+
+    #[test]
     fn an_empty_place_matches_nothing() {
-        let keys = Keys { digests: [Sha256::digest(A).into(); MAX_KEYS], count: 0 };
+        let digests = [Sha256::digest(A).into(); MAX_KEYS];
+        let keys = Keys { digests, count: 0, labels: Vec::new() };
         assert!(!admits(&keys, &format!("Bearer {A}")));
     }
 
@@ -277,7 +317,7 @@ mod tests {
         assert_eq!(keys.admit(&headers(&[good.as_bytes(), good.as_bytes()])), Err(Fault::Unauthorized));
         assert_eq!(keys.admit(&headers(&[b"Basic eDp5", good.as_bytes()])), Err(Fault::Unauthorized));
         assert_eq!(keys.admit(&headers(&[b"Bearer \xff\xfe0123456789abcdef"])), Err(Fault::Unauthorized));
-        assert_eq!(keys.admit(&headers(&[good.as_bytes()])), Ok(()));
+        assert_eq!(keys.admit(&headers(&[good.as_bytes()])), Ok(0));
     }
 
     #[test]
@@ -292,6 +332,9 @@ mod tests {
             (&short, KeyTrouble::Unusable(1)),
             (&long, KeyTrouble::Unusable(1)),
             (&format!("{A}\n{B}\n0123456789 abcdef"), KeyTrouble::Unusable(3)),
+            (&format!("a/label {A}"), KeyTrouble::Unusable(1)),
+            (&format!("{} {A}", "x".repeat(MAX_LABEL_BYTES + 1)), KeyTrouble::Unusable(1)),
+            (&format!("{A} {B}"), KeyTrouble::Unusable(1)),
             ("0123456789abcdef\u{7f}", KeyTrouble::Unusable(1)),
             ("0123456789abcdefé", KeyTrouble::Unusable(1)),
             (&format!("\u{feff}{A}"), KeyTrouble::Unusable(1)),

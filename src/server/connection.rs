@@ -98,6 +98,7 @@ pub(super) async fn serve(
         Some(rustls::ProtocolVersion::TLSv1_3) => "1.3",
         _ => "1.2",
     };
+    server.metrics.shook_hands(tls);
     let peer = Arc::new(Peer { client, tls, activity: Activity::new(), flooded: AtomicBool::new(false) });
     let io = TokioIo::new(Meter::new(stream, Arc::clone(&peer), is_h2));
     let service = service_fn({

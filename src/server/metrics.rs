@@ -15,6 +15,12 @@ const BUCKETS_US: [u64; 14] = [
     10_000_000,
 ];
 
+/// The path of a dock, and the label of one of its keys.
+type KeyName = (Box<str>, Box<str>);
+
+/// What a handshake may settle on.
+const TLS_VERSIONS: [&str; 2] = ["1.2", "1.3"];
+
 /// How a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionEnd {
@@ -52,6 +58,9 @@ pub(super) struct Metrics {
     elsewhere: DockMetrics,
     connections: AtomicUsize,
     ends: [AtomicU64; ConnectionEnd::ALL.len()],
+    handshakes: [AtomicU64; TLS_VERSIONS.len()],
+    /// Requests by dock and label of their key.
+    keys: Mutex<BTreeMap<KeyName, Arc<AtomicU64>>>,
     reload_failures: AtomicU64,
 }
 
@@ -102,6 +111,20 @@ impl Metrics {
         }
     }
 
+    /// A handshake that settled on this version of TLS.
+    pub(super) fn shook_hands(&self, version: &str) {
+        let place = TLS_VERSIONS.iter().position(|known| *known == version);
+        if let Some(counter) = place.and_then(|place| self.handshakes.get(place)) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The counter of the key with this label at the dock at `path`, the same one after a reload.
+    pub(super) fn key(&self, path: &str, label: &str) -> Arc<AtomicU64> {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(keys.entry((path.into(), label.into())).or_default())
+    }
+
     pub(super) fn reload_failed(&self) {
         self.reload_failures.fetch_add(1, Ordering::Relaxed);
     }
@@ -132,6 +155,23 @@ impl Metrics {
             let count = counter.load(Ordering::Relaxed);
             line(&mut out, format_args!("connections_closed_total{{reason=\"{reason}\"}} {count}"));
         }
+        family(&mut out, "tls_handshakes_total", "counter", "Completed handshakes by version of TLS.");
+        for (version, counter) in TLS_VERSIONS.iter().zip(&self.handshakes) {
+            let count = counter.load(Ordering::Relaxed);
+            line(&mut out, format_args!("tls_handshakes_total{{version=\"{version}\"}} {count}"));
+        }
+        family(
+            &mut out,
+            "key_requests_total",
+            "counter",
+            "Requests by the label of the key that they came with.",
+        );
+        for ((path, label), counter) in self.keys.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let (path, label, count) = (Label(path), Label(label), counter.load(Ordering::Relaxed));
+            line(&mut out, format_args!("key_requests_total{{dock=\"{path}\",key=\"{label}\"}} {count}"));
+        }
+        family(&mut out, "build_info", "gauge", "1, with the version of the program.");
+        line(&mut out, format_args!("build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION")));
         let gauge = |out: &mut String, name: &str, help: &str, value: u64| {
             family(out, name, "gauge", help);
             line(out, format_args!("{name} {value}"));

@@ -20,6 +20,7 @@ mod peer;
 mod rate;
 mod reload;
 mod reply;
+mod request_id;
 mod route;
 mod self_signed;
 mod services;
@@ -33,7 +34,7 @@ use arc_swap::ArcSwap;
 
 pub use self::log::{LogError, LogFormat, Logs};
 pub use self::site::{DockTrouble, load_dock};
-pub use self::start::{Server, StartError, Stop};
+pub use self::start::{Inherited, Server, StartError, Stop};
 pub use self::tls::TlsError;
 pub use crate::utc::Utc;
 
@@ -60,4 +61,7 @@ struct Shared {
     metrics: Arc<metrics::Metrics>,
     load: Arc<load::Load>,
     checks: judge::Checks,
+    ids: request_id::RequestIds,
+    /// Asks for a look at the files at once.
+    reload: tokio::sync::Notify,
 }

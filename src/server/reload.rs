@@ -11,6 +11,7 @@ use super::tls::{Identity, MAX_PEM_BYTES};
 use super::{Shared, access};
 use crate::config::{Access, Config, KeySource, MAX_FILE_BYTES, Tls};
 use crate::service::signing::MAX_KEY_BYTES;
+use crate::utc::Utc;
 use crate::watch::{EVERY, Watched};
 
 /// The files under watch.
@@ -19,7 +20,12 @@ pub(super) struct Reload {
     config: Config,
     tls: Vec<Watched>,
     site: Vec<Watched>,
+    /// The day that the certificate's end was warned of last.
+    warned: String,
 }
+
+/// How long before its end a certificate is warned of.
+const WARN_BEFORE: u64 = 30 * 24 * 3600;
 
 impl Reload {
     /// Watches from now on: a change after this call is noticed, even if it comes before the files are
@@ -29,7 +35,13 @@ impl Reload {
             let watched = Watched::new(&file, MAX_FILE_BYTES);
             (file, watched)
         });
-        let mut reload = Reload { file, tls: tls_files(&config.tls), site: site_files(&config), config };
+        let mut reload = Reload {
+            file,
+            tls: tls_files(&config.tls),
+            site: site_files(&config),
+            config,
+            warned: String::new(),
+        };
         if let Some((_, watched)) = &mut reload.file {
             is_new(watched);
         }
@@ -41,7 +53,10 @@ impl Reload {
     /// Polls for ever.
     pub(super) async fn run(mut self, server: Arc<Shared>) {
         loop {
-            tokio::time::sleep(EVERY).await;
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => {}
+                () = server.reload.notified() => {}
+            }
             let server = Arc::clone(&server);
             let polled = tokio::task::spawn_blocking(move || {
                 self.poll(&server);
@@ -62,6 +77,16 @@ impl Reload {
         }
         if any_is_new(&mut self.site) {
             take_site(&self.config, server);
+        }
+        self.warn_of_expiry(server);
+    }
+
+    /// Once a day.
+    fn warn_of_expiry(&mut self, server: &Shared) {
+        let (now, expires) = (Utc::now(), server.tls.load().expires());
+        if expires.unix().saturating_sub(now.unix()) < WARN_BEFORE && self.warned != now.day() {
+            self.warned = now.day();
+            tracing::warn!(%expires, "the certificate expires soon; put the new files where the old ones are");
         }
     }
 

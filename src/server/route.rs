@@ -11,6 +11,7 @@ use super::body::Incoming;
 use super::connection::Peer;
 use super::operation::Done;
 use super::reply::{self, Answer};
+use super::request_id::{self, RequestId};
 use super::site::{Site, SiteDock};
 use super::{Shared, body, head, log};
 use crate::dock::{Verdict, candidate};
@@ -21,14 +22,15 @@ use crate::json::Document;
 pub(super) async fn answer(server: &Shared, peer: &Peer, request: Request<hyper::body::Incoming>) -> Answer {
     let accepted = Instant::now();
     let answering = peer.activity.answer();
+    let id = server.ids.next();
     let site = server.site.load_full();
     let (head, body) = request.into_parts();
     let mut body = Incoming::new(body);
     let path = head.uri.path();
     if let Some(operation) = site.operation(path) {
         let Done { answer, code } = operation.answer(server, peer, &head, &mut body, accepted).await;
-        log_line(Some(path), &head, peer, answer.status(), code, accepted.elapsed());
-        return hand_over(answer, &head, body);
+        log_line(id, Some(path), &head, peer, answer.status(), code, accepted.elapsed());
+        return hand_over(id, answer, &head, body);
     }
     let dock = site.dock(path);
 
@@ -45,8 +47,8 @@ pub(super) async fn answer(server: &Shared, peer: &Peer, request: Request<hyper:
         Err(Fault::MethodNotAllowed) => (reply::method_not_allowed("POST"), Fault::MethodNotAllowed.code()),
         Err(fault) => (reply::fault(fault), fault.code()),
     };
-    log_line(dock.map(|dock| &*dock.path), &head, peer, answer.status(), code, took);
-    let answer = hand_over(answer, &head, body);
+    log_line(id, dock.map(|dock| &*dock.path), &head, peer, answer.status(), code, took);
+    let answer = hand_over(id, answer, &head, body);
     drop(answering);
     answer
 }
@@ -87,7 +89,10 @@ async fn decide(
 }
 
 /// Gives an answer out. One that comes before the end of the body closes the connection, after reading a little more.
-pub(super) fn hand_over(answer: Answer, head: &Parts, body: Incoming) -> Answer {
+fn hand_over(id: RequestId, mut answer: Answer, head: &Parts, body: Incoming) -> Answer {
+    if let Some(id) = id.header() {
+        answer.headers_mut().insert(request_id::HEADER, id);
+    }
     if head.version >= Version::HTTP_2 {
         return answer;
     }
@@ -100,9 +105,18 @@ pub(super) fn hand_over(answer: Answer, head: &Parts, body: Incoming) -> Answer 
 }
 
 /// One line, about the dock or operation at `path` if there is one.
-fn log_line(path: Option<&str>, head: &Parts, peer: &Peer, status: StatusCode, code: &str, took: Duration) {
+fn log_line(
+    id: RequestId,
+    path: Option<&str>,
+    head: &Parts,
+    peer: &Peer,
+    status: StatusCode,
+    code: &str,
+    took: Duration,
+) {
     tracing::info!(
         target: log::REQUESTS,
+        id = id.as_str(),
         dock = path.unwrap_or_default(),
         method = known_method(&head.method),
         status = status.as_u16(),

@@ -32,6 +32,13 @@ impl Backing {
         Backing { store, states: Op::ALL.map(|op| Arc::new(State::new(op))) }
     }
 
+    /// Waits for the sales under way.
+    pub(super) async fn drain(&self) {
+        for state in &self.states {
+            state.drain().await;
+        }
+    }
+
     fn state(&self, op: Op) -> Arc<State> {
         let [argument, profile] = &self.states;
         Arc::clone(match op {

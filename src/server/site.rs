@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyper::HeaderMap;
 
@@ -48,8 +49,14 @@ pub(super) struct SiteDock {
 /// Who may pass.
 pub(super) enum Gate {
     Public,
-    /// The accepted keys, or why there are none: then nobody passes.
-    Managed(Result<Box<Keys>, Fault>),
+    /// The accepted keys with their counters, or why there are none: then nobody passes.
+    Managed(Result<Box<Accepted>, Fault>),
+}
+
+/// Keys, and how many requests came with each.
+pub(super) struct Accepted {
+    keys: Keys,
+    uses: Vec<Arc<AtomicU64>>,
 }
 
 /// Why a dock cannot be made.
@@ -88,7 +95,13 @@ impl Gate {
     pub(super) fn admit(&self, headers: &HeaderMap) -> Result<(), Fault> {
         match self {
             Gate::Public => Ok(()),
-            Gate::Managed(Ok(keys)) => keys.admit(headers),
+            Gate::Managed(Ok(accepted)) => {
+                let place = accepted.keys.admit(headers)?;
+                if let Some(uses) = accepted.uses.get(place) {
+                    uses.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(())
+            }
             Gate::Managed(Err(fault)) => Err(*fault),
         }
     }
@@ -130,7 +143,7 @@ impl Site {
             };
             let made = SiteDock {
                 path: dock.path.as_str().into(),
-                access: gate(dock, &mut warnings),
+                access: gate(dock, metrics, &mut warnings),
                 rate,
                 judge,
                 metrics: metrics.dock(&dock.path),
@@ -264,9 +277,13 @@ fn read_json(file: &Path, most: u64) -> Result<Arc<Document>, String> {
     Ok(Arc::new(Document::parse(text).map_err(|cause| format!("is not JSON: {cause}"))?))
 }
 
-fn gate(dock: &DockConfig, warnings: &mut Vec<DockTrouble>) -> Gate {
+fn gate(dock: &DockConfig, metrics: &Metrics, warnings: &mut Vec<DockTrouble>) -> Gate {
     let Access::Managed(source) = &dock.access else { return Gate::Public };
-    Gate::Managed(source.inspect().map(Box::new).map_err(|trouble| {
+    let accepted = source.inspect().map(|keys| {
+        let uses = keys.labels().iter().map(|label| metrics.key(&dock.path, label)).collect();
+        Box::new(Accepted { keys, uses })
+    });
+    Gate::Managed(accepted.map_err(|trouble| {
         let fault = Fault::from(trouble.clone());
         let what = format!("{trouble}; until then every call is answered 503 {fault}");
         warnings.push(DockTrouble::new(dock, what));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
@@ -17,6 +17,7 @@ use super::judge::Checks;
 use super::load::Load;
 use super::metrics::Metrics;
 use super::reload::Reload;
+use super::request_id::RequestIds;
 use super::services::Backing;
 use super::site::{DockTrouble, Site};
 use super::tls::{self, Identity, TlsError};
@@ -46,6 +47,15 @@ pub struct Server {
     accepting: JoinHandle<()>,
     background: Vec<JoinHandle<()>>,
     drain: Duration,
+}
+
+/// Sockets that were opened before this process began, which then wait in no gap between two of them.
+#[derive(Debug, Default)]
+pub struct Inherited {
+    /// For the docks and operations, instead of `server.listen`.
+    pub docks: Option<std::net::TcpListener>,
+    /// For the operator, instead of `server.admin_listen`.
+    pub admin: Option<std::net::TcpListener>,
 }
 
 /// Why the server does not start.
@@ -106,7 +116,19 @@ impl Server {
     ///
     /// # Errors
     /// See [`StartError`]. Missing or bad keys are none: their docks answer 503, and a warning says so.
-    pub async fn start(mut config: Config, file: Option<PathBuf>) -> Result<Server, StartError> {
+    pub async fn start(config: Config, file: Option<PathBuf>) -> Result<Server, StartError> {
+        Server::start_at(config, file, Inherited::default()).await
+    }
+
+    /// The same on sockets that somebody else has opened, as far as there are any.
+    ///
+    /// # Errors
+    /// As for [`Server::start`].
+    pub async fn start_at(
+        mut config: Config,
+        file: Option<PathBuf>,
+        inherited: Inherited,
+    ) -> Result<Server, StartError> {
         tls::warm_up()?;
         config.limits.max_connections = within_descriptors(&config.limits);
         let reload = Reload::new(config.clone(), file);
@@ -121,8 +143,9 @@ impl Server {
         if identity.is_expired() {
             tracing::error!(expired = %identity.expires(), "the certificate is expired: not ready");
         }
-        let listener = listen("server.listen", config.listen).await?;
-        let admin_listener = listen("server.admin_listen", config.admin_listen).await?;
+        let Inherited { docks, admin } = inherited;
+        let listener = listen("server.listen", config.listen, docks).await?;
+        let admin_listener = listen("server.admin_listen", config.admin_listen, admin).await?;
         let (address, admin_address) =
             (local(&listener, config.listen), local(&admin_listener, config.admin_listen));
 
@@ -135,6 +158,8 @@ impl Server {
             metrics,
             load: Arc::new(Load::new(config.limits.max_connections)),
             checks: Checks::new(cores),
+            ids: RequestIds::default(),
+            reload: Notify::new(),
         });
         let slot_count = u32::try_from(config.limits.max_connections).unwrap_or(u32::MAX);
         let slots = Arc::new(Semaphore::new(slot_count as usize));
@@ -177,6 +202,11 @@ impl Server {
         self.shared.tls.load().expires()
     }
 
+    /// Looks at every file at once instead of within two seconds (SIGHUP).
+    pub fn reload(&self) {
+        self.shared.reload.notify_one();
+    }
+
     /// Stops: readiness falls, then nothing is accepted, then requests under way end, and at `drain_ms` or
     /// when `at_once` completes everything is dropped. True if no request had to be.
     pub async fn stop(self, manner: Stop, at_once: impl Future<Output = ()>) -> bool {
@@ -190,6 +220,8 @@ impl Server {
             let _ = self.phase.send(Phase::Drain);
             // The accepting task holds a slot until it ends.
             let _ = self.slots.acquire_many(self.slot_count).await;
+            // A payment goes on without its caller.
+            self.shared.backing.drain().await;
         };
         let drained = tokio::select! {
             () = drained => true,
@@ -245,8 +277,16 @@ async fn follow_store(server: Arc<Shared>) {
     }
 }
 
-async fn listen(setting: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address).await.map_err(|cause| StartError::Listen { setting, address, cause })
+async fn listen(
+    setting: &'static str,
+    address: SocketAddr,
+    inherited: Option<std::net::TcpListener>,
+) -> Result<TcpListener, StartError> {
+    let listener = match inherited {
+        Some(listener) => listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener)),
+        None => TcpListener::bind(address).await,
+    };
+    listener.map_err(|cause| StartError::Listen { setting, address, cause })
 }
 
 /// The address with the port that the system chose for port 0.

@@ -24,6 +24,7 @@ use crate::utc::Utc;
 use criteria::{Criteria, Statements};
 use store::{Allowance, Quota, Store};
 use tally::Tally;
+use tokio::sync::Semaphore;
 use wires::Wires;
 use x402::Requirements;
 
@@ -68,6 +69,9 @@ pub struct Payment {
     pub house_wallets: Vec<String>,
 }
 
+/// Sales of one operation at once; more are shed before anything is reserved.
+const MOST_SALES: u32 = 1024;
+
 /// The counters and wires of one operation in this process.
 #[derive(Debug)]
 pub struct State {
@@ -75,6 +79,8 @@ pub struct State {
     pub tally: Tally,
     /// What tripped.
     pub wires: Wires,
+    /// A permit for each sale that may begin.
+    sales: Arc<Semaphore>,
 }
 
 /// Why a pre-check is not answered.
@@ -113,7 +119,16 @@ impl State {
     /// Of an operation that begins.
     #[must_use]
     pub fn new(op: Op) -> State {
-        State { tally: Tally::new(op), wires: Wires::new(op) }
+        let sales = Arc::new(Semaphore::new(MOST_SALES as usize));
+        State { tally: Tally::new(op), wires: Wires::new(op), sales }
+    }
+
+    /// Waits until no sale is under way, and lets none begin any more: a process that ends in the middle of one leaves
+    /// its outcome to the operator.
+    pub async fn drain(&self) {
+        if let Ok(all) = self.sales.acquire_many(MOST_SALES).await {
+            all.forget();
+        }
     }
 }
 

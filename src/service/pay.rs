@@ -53,8 +53,12 @@ impl Service {
         sent: Sent,
         report: Report,
     ) -> Result<Paid, Fault> {
+        let permit = Arc::clone(&self.state.sales).try_acquire_owned().map_err(|_| Fault::Overloaded)?;
         let (reply, outcome) = oneshot::channel();
-        tokio::spawn(async move { Sale { service: self, payment, signing, sent, report }.run(reply).await });
+        tokio::spawn(async move {
+            Sale { service: self, payment, signing, sent, report }.run(reply).await;
+            drop(permit);
+        });
         // The task answers unless it panics, which is a defect of ours.
         outcome.await.unwrap_or(Err(Fault::SettlementUnknown))
     }

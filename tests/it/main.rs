@@ -38,6 +38,7 @@ mod json_suite;
 mod kit;
 mod limits;
 mod node;
+mod operate;
 mod operations;
 mod profile;
 mod profile_oracle;

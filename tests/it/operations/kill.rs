@@ -12,6 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::facilitator::{Facilitator, Mode};
 use super::{FEE_PAYER, VALID, paying, services, settlement, write_key, x402};
 use crate::command::run;
+use crate::store::Place;
 use crate::support::{Head, Reply, connect, directory, roots};
 
 const ROUNDS: u32 = 20;
@@ -80,8 +81,16 @@ fn command(directory: &Path, arguments: &[&str]) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_process_loses_nothing_that_it_told() {
+    for place in Place::every().await {
+        println!("{}", place.name);
+        kill_again_and_again(&place.url).await;
+    }
+}
+
+async fn kill_again_and_again(store: &str) {
     let facilitator = Facilitator::start().await;
-    let docks = format!("{}{}", services("x402"), x402(&facilitator.url, FEE_PAYER));
+    let store = format!("[store]\nurl = \"{store}\"\n");
+    let docks = format!("{}{}{store}", services("x402"), x402(&facilitator.url, FEE_PAYER));
     let directory = directory("", &docks);
     write_key(directory.path());
     let mut delivered = BTreeSet::new();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use millwork_dock::server::Stop;
 use millwork_dock::service::store::{self, Quota, Store, Trip};
 use millwork_dock::service::{ALLOWANCE, Op};
 use millwork_dock::utc::Utc;
@@ -196,6 +197,25 @@ async fn a_late_settlement_is_never_paid_twice() {
     assert_eq!(rows[0]["verdict_line"], report(&reply)["verdict_line"], "what was delivered");
     let reply = post(&dock, CHECK, &paying(1), VALID).await;
     assert_eq!(reply.refusal(), (409, "payment_replayed".to_owned()));
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_payments_whose_callers_have_left() {
+    let (dock, facilitator) = paid("").await;
+    facilitator.set(Mode { delay: Duration::from_secs(1), ..Mode::default() });
+    let mut http = dock.http1().await;
+    let head = format!("POST {CHECK} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n", VALID.len());
+    http.send(format!("{head}{}\r\n{VALID}", paying(1)).as_bytes()).await;
+    while facilitator.settled().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    drop(http);
+    let Dock { directory, server, .. } = dock;
+    assert!(server.stop(Stop::Now, std::future::pending()).await);
+    assert_eq!(ledger(directory.path(), "argument-check").len(), 1);
+    let config = directory.path().join("dock.toml");
+    let ran = run(&["ledger", "unresolved", "--config", config.to_str().unwrap()], "");
+    assert_eq!(ran.out, "every payment has its outcome\n");
 }
 
 #[tokio::test]

@@ -22,9 +22,9 @@ const NOON: u64 = 1_796_040_000_000;
 const DAY: u64 = 24 * 3_600_000;
 
 /// An empty database.
-struct Place {
-    name: &'static str,
-    url: String,
+pub(crate) struct Place {
+    pub(crate) name: &'static str,
+    pub(crate) url: String,
     /// What lives as long as the database.
     _file: Option<TempDir>,
     server: Option<Arc<Server>>,
@@ -45,7 +45,7 @@ impl Place {
         Some(Place { name: "PostgreSQL", url, _file: None, server: Some(server) })
     }
 
-    async fn every() -> Vec<Place> {
+    pub(crate) async fn every() -> Vec<Place> {
         [Some(Place::file()), Place::server().await].into_iter().flatten().collect()
     }
 
