@@ -245,8 +245,9 @@ fn assert_is_complete(log: &str, format: &str) {
         let target = line["target"].as_str().expect("a target");
         let names: Vec<&str> = line.as_object().expect("an object").keys().map(String::as_str).collect();
         if target == "millwork_dock::request" {
-            let expected =
-                ["code", "dock", "level", "method", "protocol", "status", "target", "time", "tls", "us"];
+            let expected = [
+                "code", "dock", "id", "level", "method", "protocol", "status", "target", "time", "tls", "us",
+            ];
             assert_eq!(names, expected);
             codes.insert(line["code"].as_str().expect("a code").to_owned());
         } else if !target.starts_with("millwork_dock") {
